@@ -1,5 +1,6 @@
-// Compiles to dist/ and bundles the workflows, so that workers start without a bundler, and the holder, so that each
-// session's process loads one file in place of 93. Runs on the system's Node, because `npm ci` calls it.
+// Compiles to dist/ and bundles the workflows, so that workers start without a bundler, and the programs that start once
+// for each session or call, so that they load one file in place of a hundred. Runs on the system's Node, because `npm ci`
+// calls it.
 const { execFileSync } = require('node:child_process');
 const { createHash } = require('node:crypto');
 const {
@@ -67,10 +68,8 @@ function sourcesHash() {
   return hash.digest('hex');
 }
 
-/** Parts of zod that no workflow uses, but that its CommonJS index pulls in: half of its size. */
-const WITHOUT = Object.fromEntries(
-  ['v4/locales/index.cjs'].map((path) => [join(root, 'node_modules', 'zod', path), false]),
-);
+/** Of zod, but used by none of ours: its CommonJS index loads the messages of all languages, half of its size. */
+const LEFT_OUT = [join(root, 'node_modules', 'zod', 'v4/locales/index.cjs')];
 
 const SCHEMAS = {
   test: (path) => path.startsWith(join(root, 'dist', 'contracts', 'schemas')),
@@ -93,7 +92,10 @@ async function bundle({ name, options }, hash) {
       // Lines are enough for a stack trace. Columns would double what every start reads and parses twice, and sources too.
       devtool: 'inline-nosources-cheap-source-map',
       module: { ...config.module, rules: [...(config.module?.rules ?? []), SCHEMAS] },
-      resolve: { ...config.resolve, alias: { ...config.resolve?.alias, ...WITHOUT } },
+      resolve: {
+        ...config.resolve,
+        alias: { ...config.resolve?.alias, ...Object.fromEntries(LEFT_OUT.map((path) => [path, false])) },
+      },
     }),
   });
   writeFileSync(bundleFile, code);
@@ -105,15 +107,22 @@ async function bundles() {
   for (const one of BUNDLES) await bundle(one, hash);
 }
 
-/** Also what it may not need, which is evaluated only if it does. */
-async function holder() {
+/** Each is one file, which holds also what it may not need: that is evaluated only if it does. */
+const PROGRAMS = [
+  { name: 'holder.js', entry: 'exec/holder/main.js' },
+  { name: 'confined.js', entry: 'tools/confined/main.js' },
+];
+
+async function program({ name, entry }) {
   const { build } = await import('rolldown');
   await build({
-    input: join(root, 'dist', 'exec', 'holder', 'main.js'),
+    input: join(root, 'dist', entry),
     platform: 'node',
+    // It finds its addon by its own path.
     external: ['node-pty'],
     logLevel: 'warn',
-    output: { file: join(root, 'dist', 'holder.js'), format: 'cjs', codeSplitting: false },
+    plugins: [{ name: 'left-out', load: (id) => (LEFT_OUT.includes(id) ? 'module.exports = {};' : null) }],
+    output: { file: join(root, 'dist', name), format: 'cjs', codeSplitting: false },
   });
 }
 
@@ -149,7 +158,7 @@ function compressPage(folder) {
   }
 }
 
-Promise.all([bundles(), holder(), page()]).catch((err) => {
+Promise.all([bundles(), ...PROGRAMS.map(program), page()]).catch((err) => {
   console.error(err);
   process.exit(1);
 });

@@ -97,14 +97,10 @@ export function sandboxProfile(
   };
 }
 
-/** Node, and the parts of this package that run inside: readable wherever they are, writable nowhere. */
+/** Node, and the parts of this package that run inside, which need no others: readable wherever they are, writable nowhere. */
 function ownFolders(): string[] {
-  const root = packageRoot();
-  const installed = root.lastIndexOf('/node_modules/');
-  const modules =
-    installed < 0 ? resolve(root, 'node_modules') : root.slice(0, installed + '/node_modules'.length);
-  const own = ['dist', 'exec/shell', 'package.json'].map((name) => resolve(root, name));
-  return [dirname(process.execPath), modules, ...own];
+  const own = ['dist', 'exec/shell', 'package.json'].map((name) => resolve(packageRoot(), name));
+  return [dirname(process.execPath), ...own];
 }
 
 /** The parts of this package that are run or read outside, besides TypeScript, which is compiled into `dist`. */

@@ -19,7 +19,7 @@ export async function runConfined(
   { host: { env, confine }, signal, addImage }: ConfinedContext,
 ): Promise<JsonValue> {
   signal.throwIfAborted();
-  const [file = '', ...args] = confine('/', [process.execPath, compiledEntry('tools/confined/main.js')]);
+  const [file = '', ...args] = confine('/', [process.execPath, compiledEntry('confined.js')]);
   const child = spawn(file, args, { env, stdio: 'pipe' });
   const end = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', end);

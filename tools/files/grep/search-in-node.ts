@@ -1,7 +1,7 @@
 // Searches files without ripgrep, using JavaScript's regular expressions.
-import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
+import { compiledEntry } from '../../../system/package-root';
 import type { Match, SearchRequest } from './search';
 
 /** If a file takes more processor time, the expression is backtracking endlessly. */
@@ -11,7 +11,7 @@ const LOOK_AGAIN_MS = 250;
 /** Throws `invalid_input` for an invalid expression, and for one that takes too long. */
 export async function searchInNode({ pattern, files, limit, signal }: SearchRequest): Promise<Match[]> {
   const expression = { ...compile(pattern), files, limit };
-  const worker = new Worker(join(__dirname, `search-worker${extname(__filename)}`), {
+  const worker = new Worker(compiledEntry('tools/files/grep/search-worker.js'), {
     workerData: expression,
     execArgv: [],
     stdout: true,

@@ -1,5 +1,5 @@
-// Searches files in a separate thread, which can be ended if an expression runs forever. Loaded by path: tests run this
-// source file directly, so it has no imports and only erasable types.
+// Searches files in a separate thread, which can be ended if an expression runs forever. Loaded by path, also in a sandbox
+// where nothing else of the package is: so it has no imports.
 {
   const threads = process.getBuiltinModule('node:worker_threads');
   const { readFileSync, statSync } = process.getBuiltinModule('node:fs');

@@ -69,9 +69,9 @@ test('home, data and sockets are out of sight, the workspace in them is not', ()
 test.each(['/home/me/src', '/tmp/a b ü', '/opt/src', '/home/other/src'])(
   'what sessions need of this package is shown wherever it lies: in %s',
   (root) => {
-    const shown = [`${root}/dist`, `${root}/node_modules`];
+    const shown = [`${root}/dist`, `${root}/exec/shell`];
     const seen = rules({ shown }, host([], ['/home/other', root, ...shown]));
-    expect(seen).toMatchObject({ [`${root}/dist`]: 'read', [`${root}/node_modules`]: 'read' });
+    expect(seen).toMatchObject({ [`${root}/dist`]: 'read', [`${root}/exec/shell`]: 'read' });
     expect(seen).not.toHaveProperty([root]);
   },
 );
