@@ -7,7 +7,7 @@ export class AgentPhase {
   /** Why its sessions are to be reset; null if they are not. */
   recoverReason: string | null = null;
   isEnded = false;
-  private stopReason: string | null = null;
+  private stopped: string | null = null;
   private shown: { status: AgentState['status']; since: Date } = { status: 'idle', since: new Date() };
 
   get isWorking(): boolean {
@@ -15,16 +15,16 @@ export class AgentPhase {
   }
 
   get isStopped(): boolean {
-    return this.stopReason !== null;
+    return this.stopped !== null;
+  }
+
+  /** Undefined if nobody has stopped it. */
+  get stopReason(): string | undefined {
+    return this.stopped ?? undefined;
   }
 
   get isEnding(): boolean {
     return this.isEnded || this.isStopped;
-  }
-
-  /** Why it ends, or has ended; undefined if nobody stopped it. */
-  get stoppedFor(): string | undefined {
-    return this.stopReason ?? undefined;
   }
 
   get status(): AgentState['status'] {
@@ -40,7 +40,7 @@ export class AgentPhase {
 
   /** The first reason counts. */
   stop(reason: string): void {
-    this.stopReason ??= reason;
+    this.stopped ??= reason;
   }
 
   /** The page shows the status of now. */

@@ -125,7 +125,7 @@ export class Conversation {
   }
 
   get endReason(): string {
-    return this.phase.stoppedFor ?? 'the agent ended';
+    return this.phase.stopReason ?? 'the agent ended';
   }
 
   async live(): Promise<AgentResult> {
@@ -314,7 +314,7 @@ export class Conversation {
   }
 
   private async end(): Promise<void> {
-    const reason = this.phase.stoppedFor ?? 'its agent ended';
+    const reason = this.phase.stopReason ?? 'its agent ended';
     log.info('agent ended', { reason, turns: this.turns });
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
     await this.sessions.close(reason, this.turns);

@@ -6,7 +6,7 @@ import { packageRoot } from '../../../system/package-root';
 import { endDataFolder } from '../../helpers/end-data-folder';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { scratch } from '../../helpers/temporal';
-import { replayAll } from '../../helpers/unreplayed';
+import { replayAll } from '../../helpers/replay-all';
 import { processesMarked } from '../../integration/exec/session-processes';
 import { AgentWorker } from './agent-worker';
 import { FaultInjector } from './fault-injector';

@@ -17,7 +17,7 @@ const REPLY_MS = count(100, 5_000);
 /** Of each agent; more than the duration allows. */
 const TURNS = 100;
 const PS_PAUSE_MS = 5_000;
-/** Until caches are full and code is compiled. */
+/** Until code is compiled. */
 const WARM_UP_MS = 60_000;
 /** A heap grows until it is collected, now and then: of this many samples the least is what is really held. */
 const SAMPLES = 180;
@@ -57,10 +57,14 @@ async function countListed(): Promise<number> {
 }
 
 async function startAll(): Promise<void> {
-  const replies = Array.from({ length: TURNS }, (_, turn) => [
-    { text: call('read_file', { file_path: __filename, limit: 20 }), delayMs: REPLY_MS },
-    { text: `answer ${turn + 1}`, delayMs: REPLY_MS },
-  ]).flat();
+  const replies = Array.from({ length: TURNS }, (_, turn) => {
+    const delayMs = turn === 0 ? 0 : REPLY_MS;
+    const read = call('read_file', { file_path: __filename, limit: 20 });
+    return [
+      { text: read, delayMs },
+      { text: `answer ${turn + 1}`, delayMs },
+    ];
+  }).flat();
   const settings = files.settings(replies);
   let next = 0;
   await inLanes(async () => {
@@ -75,14 +79,27 @@ async function startAll(): Promise<void> {
   await until(async () => (await countListed()) === AGENTS, 60_000);
 }
 
+async function sendNext(agent: number): Promise<void> {
+  const turn = (sent[agent] = (sent[agent] ?? 0) + 1);
+  const result = await engine.client.agent(nameOf(agent)).send(`message ${turn}`);
+  expect(result).toMatchObject({ reason: 'answered', answer: `answer ${turn}` });
+}
+
+/** An agent that has had a turn takes a quarter of a megabyte more in the worker's cache: that is no growth. */
+async function firstTurns(): Promise<void> {
+  let next = 0;
+  await inLanes(async () => {
+    const agent = next++;
+    if (agent < AGENTS) await sendNext(agent);
+    return agent < AGENTS;
+  });
+}
+
 async function work(deadline: number): Promise<void> {
   let next = 0;
   await inLanes(async () => {
     if (Date.now() > deadline) return false;
-    const agent = next++ % AGENTS;
-    const turn = (sent[agent] = (sent[agent] ?? 0) + 1);
-    const result = await engine.client.agent(nameOf(agent)).send(`message ${turn}`);
-    expect(result).toMatchObject({ reason: 'answered', answer: `answer ${turn}` });
+    await sendNext(next++ % AGENTS);
     return true;
   });
 }
@@ -132,6 +149,7 @@ test(
   'with many agents at work each message is answered, and `ps` says what each agent is doing',
   async () => {
     await startAll();
+    await firstTurns();
     const over = new AbortController();
     const looks = [each(1_000, over.signal, measureMemory), each(PS_PAUSE_MS, over.signal, list)];
     try {
@@ -140,7 +158,7 @@ test(
       over.abort();
       await Promise.all(looks);
     }
-    expect(sent.filter((messages) => messages > 0).length).toBeGreaterThanOrEqual(AT_WORK);
+    expect(sent.filter((messages) => messages > 1).length).toBeGreaterThanOrEqual(AT_WORK);
   },
   (SECONDS + 600) * 1_000,
 );
@@ -164,7 +182,7 @@ longTest(
   300_000,
 );
 
-longTest('the memory of the worker is flat after the first minute', async () => {
+longTest('the memory of the worker is flat once each agent has had a turn', async () => {
   const first = memory[0]?.at ?? 0;
   const warm = memory.filter(({ at }) => at > first + WARM_UP_MS).map(({ mb }) => mb);
   expect(warm.length).toBeGreaterThanOrEqual(2 * SAMPLES);

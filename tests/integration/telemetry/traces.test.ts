@@ -12,7 +12,7 @@ import { workerPaths } from '../../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { OtlpReceiver, type Received } from '../../helpers/otlp-receiver';
 import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
-import { replayAll } from '../../helpers/unreplayed';
+import { replayAll } from '../../helpers/replay-all';
 import { until } from '../../helpers/until';
 
 const SECRET = 'planted-7f3a91-secret';
