@@ -8,7 +8,7 @@ import { packageRoot } from '../../system/package-root';
 
 const PARTS = ['package.json', 'bin', 'dist', 'engine', 'exec', 'models', 'checks', 'tools'];
 /** In the loop of a turn. */
-const STEP = 'this.steps += 1;';
+const STEP = 'this.budget.steps += 1;';
 const NEW_STEP = `(0, workflow_1.patched)('of-the-next-build'); ${STEP}`;
 
 export class NextBuild {
