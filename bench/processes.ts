@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HolderRecord } from '../exec/client/holder-client';
 import type { SessionRef } from '../contracts/ids';
 import { readJson } from '../system/json-file';
-import { descendantsOf, isRunning } from '../system/processes/proc';
+import { descendantsOf, isRunning, readText } from '../system/processes/proc';
 import { sessionPaths } from '../exec/session-paths';
 
 const SAMPLE_MS = 20;
@@ -38,17 +38,10 @@ export function cpuSeconds(pids: number[]): number {
   const threads = pids.flatMap((pid) =>
     readdirSync(`/proc/${pid}/task`).map((tid) => `/proc/${pid}/task/${tid}`),
   );
-  return threads.reduce((sum, thread) => sum + nanosecondsOf(thread), 0) / 1e9;
-}
-
-/** 0 for a thread that has ended since it was listed. */
-function nanosecondsOf(thread: string): number {
-  try {
-    // The first field of schedstat is the time spent on a processor (Documentation/scheduler/sched-stats.rst).
-    return Number(readFileSync(`${thread}/schedstat`, 'latin1').split(' ')[0]);
-  } catch {
-    return 0;
-  }
+  // The first field of schedstat is the time spent on a processor (Documentation/scheduler/sched-stats.rst). A thread may
+  // have ended since it was listed.
+  const times = threads.map((thread) => Number(readText(`${thread}/schedstat`)?.split(' ')[0] ?? 0));
+  return times.reduce((sum, each) => sum + each, 0) / 1e9;
 }
 
 /** The most resident memory in MB that each process had while `work` ran. */

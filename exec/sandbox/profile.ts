@@ -99,7 +99,8 @@ export function sandboxProfile(
 
 /** Node, and the parts of this package that run inside, which need no others: readable wherever they are, writable nowhere. */
 function ownFolders(): string[] {
-  const own = ['dist', 'exec/shell', 'package.json'].map((name) => resolve(packageRoot(), name));
+  const root = packageRoot();
+  const own = ['dist', 'exec/shell', 'package.json'].map((name) => resolve(root, name));
   return [dirname(process.execPath), ...own];
 }
 

@@ -11,7 +11,7 @@ export interface Replayed {
   failed: string[];
 }
 
-/** Replays all histories of Holdfast's workflows in the namespace of `client`. */
+/** Replays Holdfast's workflows in the namespace of `client`: of each id the latest run. */
 export async function replayAll(client: HoldfastClient): Promise<Replayed> {
   const query = `WorkflowType IN (${Object.values(WORKFLOWS)
     .map((name) => `"${name}"`)

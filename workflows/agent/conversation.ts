@@ -42,7 +42,7 @@ import {
 } from './conversation-record';
 import { CurrentTurn } from './current-turn';
 import { firstMessages } from './first-messages';
-import { MessageQueue } from './message-queue';
+import { MessageQueue, type Done } from './message-queue';
 import { OpenQuestions } from '../messages/open-questions';
 import { AgentOwnWorkspace } from './own-workspace';
 import { refuse } from '../messages/refusal';
@@ -155,7 +155,7 @@ export class Conversation {
     return result;
   }
 
-  take(request: SendRequest, done?: (result: AgentResult) => void): void {
+  take(request: SendRequest, done?: Done): void {
     this.queue.add(request, done);
     if (request.mode === 'interrupt' && this.phase.isWorking) void this.turn.interrupt();
   }
@@ -224,7 +224,7 @@ export class Conversation {
     return this.mode === 'task' && this.lastResult?.reason !== 'recovered';
   }
 
-  private async runTurn(message: string, done?: (result: AgentResult) => void): Promise<AgentResult> {
+  private async runTurn(message: string, done?: Done): Promise<AgentResult> {
     const number = (this.turns += 1);
     this.phase.message = message;
     this.tell();

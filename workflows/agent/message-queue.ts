@@ -2,7 +2,7 @@
 import type { AgentResult, SendRequest } from '../../contracts/agents/agent';
 
 /** Gets the result of the message's turn. */
-type Done = (result: AgentResult) => void;
+export type Done = (result: AgentResult) => void;
 
 interface Queued {
   message: string;

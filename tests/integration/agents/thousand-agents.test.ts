@@ -50,6 +50,16 @@ async function inLanes(work: (lane: number) => Promise<boolean>): Promise<void> 
   await Promise.all(Array.from({ length: AT_WORK }, lane));
 }
 
+/** Each agent once, as many at a time. */
+async function forEachAgent(work: (agent: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  await inLanes(async () => {
+    const agent = next++;
+    if (agent < AGENTS) await work(agent);
+    return agent < AGENTS;
+  });
+}
+
 async function countListed(): Promise<number> {
   const ids = new Set<string>();
   for await (const { id } of engine.client.agents.list()) ids.add(id);
@@ -66,14 +76,10 @@ async function startAll(): Promise<void> {
     ];
   }).flat();
   const settings = files.settings(replies);
-  let next = 0;
-  await inLanes(async () => {
-    const agent = next++;
-    if (agent >= AGENTS) return false;
+  await forEachAgent(async (agent) => {
     await engine.client.agent(nameOf(agent)).start({ mode: 'conversation', ...settings });
     // Its worker has it: what follows does not wait for the start of all others.
     await engine.client.agent(nameOf(agent)).ownState();
-    return true;
   });
   // The server's list is a moment behind.
   await until(async () => (await countListed()) === AGENTS, 60_000);
@@ -83,16 +89,6 @@ async function sendNext(agent: number): Promise<void> {
   const turn = (sent[agent] = (sent[agent] ?? 0) + 1);
   const result = await engine.client.agent(nameOf(agent)).send(`message ${turn}`);
   expect(result).toMatchObject({ reason: 'answered', answer: `answer ${turn}` });
-}
-
-/** An agent that has had a turn takes a quarter of a megabyte more in the worker's cache: that is no growth. */
-async function firstTurns(): Promise<void> {
-  let next = 0;
-  await inLanes(async () => {
-    const agent = next++;
-    if (agent < AGENTS) await sendNext(agent);
-    return agent < AGENTS;
-  });
 }
 
 async function work(deadline: number): Promise<void> {
@@ -149,7 +145,8 @@ test(
   'with many agents at work each message is answered, and `ps` says what each agent is doing',
   async () => {
     await startAll();
-    await firstTurns();
+    // One that has had a turn takes a quarter of a megabyte more in the worker's cache: that is no growth.
+    await forEachAgent(sendNext);
     const over = new AbortController();
     const looks = [each(1_000, over.signal, measureMemory), each(PS_PAUSE_MS, over.signal, list)];
     try {
