@@ -7,8 +7,8 @@ import { inTrace } from '../client/delivery/traced-client';
 import { fromFailure } from '../contracts/errors/failure';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { ToolCall } from '../contracts/agents/agent';
-import type { ModelCall } from '../contracts/agents/model-call';
-import type { PlannedReply } from '../contracts/agents/model-reply';
+import type { ModelCall } from '../contracts/models/model-call';
+import type { PlannedReply } from '../contracts/models/model-reply';
 import { contextInHeaders, type SpanData, type TellSpan } from '../contracts/telemetry/trace';
 
 export interface Tracing {

@@ -6,7 +6,7 @@ export { AgentWorkspace, type DiffOptions, type RewindOptions } from './agents/a
 export { SessionHandle } from './session-handle';
 export { HoldfastError, type ErrorCode } from '../contracts/errors/holdfast-error';
 export type * from '../contracts/agents/agent';
-export type * from '../contracts/agents/model-call';
+export type * from '../contracts/models/model-call';
 export type * from '../contracts/sessions/session';
 export type { Wait, WaitsFor } from '../contracts/agents/waits';
 export type { Comparison } from '../contracts/workspaces/requests-to-hosts';
@@ -15,4 +15,4 @@ export type { ConversationStep } from '../contracts/workspaces/conversation-step
 export type { RewindRequest, RewindResult } from '../contracts/workspaces/rewinds';
 export type { SessionRef } from '../contracts/ids';
 export { followTokens, type FollowTokensOptions } from './agents/live-tokens';
-export type { LiveToken } from '../contracts/agents/live-tokens';
+export type { LiveToken } from '../contracts/models/live-tokens';

@@ -1,6 +1,6 @@
 // What the models of all agents of a task queue have used today: a workflow counts, one for all its workers.
 import type { Client } from '@temporalio/client';
-import { quotaWorkflowId, type DayUse, type ModelUse } from '../contracts/agents/daily-quota';
+import { quotaWorkflowId, type DayUse, type ModelUse } from '../contracts/models/daily-quota';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../contracts/messages';
 import { QUOTA_MESSAGES } from '../contracts/messages/to-quotas';

@@ -1,7 +1,7 @@
 // The agent's activities, which run on `holdfast`, as workflows see them.
 import type { ToolResult, TranscriptPage } from './agents/agent';
-import type { Compaction, ModelCall } from './agents/model-call';
-import type { PlannedReply } from './agents/model-reply';
+import type { Compaction, ModelCall } from './models/model-call';
+import type { PlannedReply } from './models/model-reply';
 import type { OfferRequest, ToolsOffer } from './tools/offered-tools';
 import type { HeldCall, ToolInvocation, ToolOutcome } from './tools/tools';
 

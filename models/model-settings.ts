@@ -1,6 +1,6 @@
 // How a model is reached and what it costs: plain data, read from `holdfast.toml` or built in. It holds no key, only
 // where to find it.
-import type { BuiltInProvider, WireApi } from '../contracts/agents/model-names';
+import type { BuiltInProvider, WireApi } from '../contracts/models/model-names';
 import { REQUEST_MS, STREAM_IDLE_MS } from '../contracts/schemas/configuration/configuration';
 
 export interface ProviderSettings {

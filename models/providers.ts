@@ -1,5 +1,5 @@
 // Finds the provider for a model's name: built in, configured, or custom, passed in where the parts are composed.
-import { PROVIDER_NAME, PROVIDER_NAME_RULE, type WireApi } from '../contracts/agents/model-names';
+import { PROVIDER_NAME, PROVIDER_NAME_RULE, type WireApi } from '../contracts/models/model-names';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { httpProvider, type WireProtocol } from './http/http-provider';
 import { nearestName } from './nearest-name';

@@ -1,6 +1,6 @@
 // What a model is told before the conversation: what it is, how to call its tools, what its answer must be. The same
 // settings give the same bytes, because providers cache what they have read.
-import type { ModelCall } from '../contracts/agents/model-call';
+import type { ModelCall } from '../contracts/models/model-call';
 import { answerRule } from './answer-schema';
 
 export const systemPrompt = (

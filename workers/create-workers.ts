@@ -26,7 +26,7 @@ import { createAgentSide } from './agents/agent-side';
 import { placesWithCheckpoints } from './configuration/configured-checkpoints';
 import { claimHost } from './host/claim-host';
 import { secretStore } from './configuration/configured-secrets';
-import { configureTools } from './configuration/configured-tools';
+import { configureTools } from './tools/configured-tools';
 import {
   exposedNow,
   loadedPlaces,
@@ -39,7 +39,7 @@ import { createHostSide } from './host/host-side';
 import { FolderClaim } from './folder-claim';
 import { openBlobs } from './open-blobs';
 import { openSessions, type SessionParts } from './host/open-sessions';
-import { publishRegistry } from './configuration/registry-record';
+import { publishRegistry } from './tools/registry-record';
 import { toldAttributes } from './search-attributes';
 import { connectServer, type ConnectOptions } from './server-connection';
 import { TaskJournal, agentTasks } from './process/task-journal';

@@ -25,7 +25,7 @@ export const agentMessages = definitionsOf({
 export const sessionMessages = { ...definitionsOf(toSessions), ...definitionsOf({ output }) };
 
 export type * from '../contracts/agents/agent';
-export type * from '../contracts/agents/model-call';
+export type * from '../contracts/models/model-call';
 export type * from '../contracts/sessions/session';
 
 type AgentWorkflow = (input: AgentInput) => Promise<AgentResult>;

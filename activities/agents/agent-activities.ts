@@ -10,8 +10,8 @@ import type {
   ResetSessionsInput,
 } from '../../contracts/activities';
 import type { Message } from '../../contracts/agents/agent';
-import type { Compaction, ModelCall } from '../../contracts/agents/model-call';
-import type { PlannedReply } from '../../contracts/agents/model-reply';
+import type { Compaction, ModelCall } from '../../contracts/models/model-call';
+import type { PlannedReply } from '../../contracts/models/model-reply';
 import type { Place } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import {

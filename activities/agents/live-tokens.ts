@@ -10,7 +10,7 @@ import {
   type LiveTokensRecord,
   type WatchRequest,
   type WrittenSoFar,
-} from '../../contracts/agents/live-tokens';
+} from '../../contracts/models/live-tokens';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
 import { isRunning } from '../../system/processes/proc';
 import { socketPathFor } from '../../exec/session-paths';

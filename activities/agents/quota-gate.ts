@@ -1,7 +1,7 @@
 // The quota before and after each model call. A deployment without one pays nothing: neither a query nor a signal.
 import type { QuotaCounter } from '../../client/quota-counter';
 import type { Usage } from '../../contracts/agents/agent';
-import type { ModelCall } from '../../contracts/agents/model-call';
+import type { ModelCall } from '../../contracts/models/model-call';
 import {
   dayOf,
   isLimited,
@@ -9,9 +9,9 @@ import {
   reachedOf,
   usedOn,
   type DailyQuota,
-} from '../../contracts/agents/daily-quota';
+} from '../../contracts/models/daily-quota';
 import { agentWorkflowId } from '../../contracts/ids';
-import { tokensOf } from '../../contracts/agents/usage';
+import { tokensOf } from '../../contracts/models/usage';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toRetryableFailure } from '../../contracts/errors/failure';
 import { crashPoint } from '../../system/faults/crash-point';

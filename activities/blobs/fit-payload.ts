@@ -1,6 +1,6 @@
 // Cuts the output of a model or a tool to the recordable size, before it is recorded: afterwards would be too late.
 import type { ToolResult } from '../../contracts/agents/agent';
-import type { ModelReply } from '../../contracts/agents/model-reply';
+import type { ModelReply } from '../../contracts/models/model-reply';
 import { fitText, jsonBytes, MAX_REPLY_BYTES, MAX_TOOL_RESULT_BYTES } from '../../contracts/payload-size';
 
 const SHOWN_BYTES = 4_000;

@@ -1,5 +1,5 @@
 // The text that a model is writing: shown only until the reply is recorded. Independent of the terminal.
-import type { LiveToken } from '../../contracts/agents/live-tokens';
+import type { LiveToken } from '../../contracts/models/live-tokens';
 import { plainText, wrapped } from './plain-lines';
 
 /** Enough for the last lines of a screen. */

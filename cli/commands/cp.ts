@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import type { Channel } from '../../exec/transfer/channel';
 import { interrupted } from '../../exec/transfer/door/files-client';
-import { receiveStream } from '../../exec/transfer/receive-stream';
-import { receiveTree } from '../../exec/transfer/receive-tree';
-import { sendStream } from '../../exec/transfer/send-stream';
-import { sendTree } from '../../exec/transfer/send-tree';
+import { receiveStream } from '../../exec/transfer/receiver/receive-stream';
+import { receiveTree } from '../../exec/transfer/receiver/receive-tree';
+import { sendStream } from '../../exec/transfer/sender/send-stream';
+import { sendTree } from '../../exec/transfer/sender/send-tree';
 import { filesOf, openFilesOf, type Asked, type FilesAccess } from '../../gateway/files/files-of-agent';
 import { isLocal, openContext, type CliContext } from '../context';
 import { copyOf, type Copy } from '../files/side';

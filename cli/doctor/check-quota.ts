@@ -8,7 +8,7 @@ import {
   reachedOf,
   usedOn,
   type DailyQuota,
-} from '../../contracts/agents/daily-quota';
+} from '../../contracts/models/daily-quota';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
 import { recordedConfig } from '../../workers/configuration/recorded-choice';

@@ -12,7 +12,7 @@ import { ProcessLog } from '../../system/log/process-log';
 import { ownRelease } from '../../system/package-root';
 import { readGateway } from '../../workers/configuration/read-gateway';
 import type { TelemetrySettings } from '../../workers/configuration/configured-telemetry';
-import { publishedRegistry } from '../../workers/configuration/registry-record';
+import { publishedRegistry } from '../../workers/tools/registry-record';
 import { openSpans } from '../../workers/telemetry/span-exporter';
 import { configOf, isLocal, openContext, workflowAddress, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';

@@ -8,7 +8,7 @@ import { stopServer } from '../../engine/server';
 import { FilesDoor } from '../../exec/transfer/door/files-door';
 import { detectTreeKill } from '../../exec/processes/process-tree';
 import { SessionHost, type ClosedSession } from '../../exec/host/session-host';
-import { endLeftOverSpares } from '../../exec/host/spare-holder';
+import { endLeftOverSpares } from '../../exec/host/holders/spare-holder';
 import { asStorageFailure } from '../../system/storage-failure';
 import { stopWorker } from '../../workers/process/worker-process';
 import { dataDirOf, type GlobalOptions } from '../context';

@@ -8,7 +8,7 @@ import {
   type LiveToken,
   type LiveTokensRecord,
   type WatchRequest,
-} from '../../contracts/agents/live-tokens';
+} from '../../contracts/models/live-tokens';
 
 export interface FollowTokensOptions {
   /** The worker's data folder. */

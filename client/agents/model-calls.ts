@@ -2,7 +2,7 @@
 // model on any machine has written so far.
 import type { Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
-import type { WrittenSoFar } from '../../contracts/agents/live-tokens';
+import type { WrittenSoFar } from '../../contracts/models/live-tokens';
 
 /** A call of the model that runs now. */
 export interface RunningModelCall {

@@ -1,6 +1,6 @@
 // The entries of one turn: its model calls and its tools, and what became of their workers.
 import type { ToolResult } from '../../contracts/agents/agent';
-import type { ModelCall } from '../../contracts/agents/model-call';
+import type { ModelCall } from '../../contracts/models/model-call';
 import type { TimeLineEntry } from '../../contracts/gateway/time-line';
 import { label } from '../../contracts/text/labels';
 import type { ToolInvocation } from '../../contracts/tools/tools';

@@ -3,7 +3,7 @@ import { batch, useSignal, type Signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { AgentOverview, Message } from '../../contracts/agents/agent';
-import type { LiveToken } from '../../contracts/agents/live-tokens';
+import type { LiveToken } from '../../contracts/models/live-tokens';
 import { callApi, pathOf, problemOf, type ProblemText } from './call-api';
 import { followEvents } from './event-streams';
 

@@ -11,13 +11,13 @@ import { RewindButton, RewindsOfAgent } from '../files/rewinds';
 import { AgentActs } from '../parts/agent-acts';
 import { AgentTreeView } from '../parts/agent-tree';
 import { ApprovalCard } from '../parts/approval';
-import { Conversation } from '../parts/conversation';
-import { ForkButton } from '../parts/fork';
+import { Conversation } from '../parts/conversation/conversation';
+import { ForkButton } from '../parts/conversation/fork';
 import { ExactText } from '../text/exact-text';
-import { LastTurn } from '../parts/last-turn';
+import { LastTurn } from '../parts/conversation/last-turn';
 import { money, ProblemNote, Since, State } from '../parts/notes';
 import { PromptCard } from '../parts/prompt';
-import { SendForm } from '../parts/send-form';
+import { SendForm } from '../parts/conversation/send-form';
 import { TimeLineView } from '../parts/time-line';
 import { TerminalTile } from '../terminal/tile';
 

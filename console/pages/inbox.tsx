@@ -6,7 +6,7 @@ import { inbox, keyOf } from '../api/overview';
 import { linkTo } from '../api/place';
 import { ApprovalCard } from '../parts/approval';
 import { ExactText } from '../text/exact-text';
-import { Failure } from '../parts/last-turn';
+import { Failure } from '../parts/conversation/last-turn';
 import { Empty, Since } from '../parts/notes';
 import { PromptCard } from '../parts/prompt';
 

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
 import { useLoaded } from '../api/load';
-import { DayPlots } from '../parts/day-plots';
+import { DayPlots } from '../parts/days/day-plots';
 import { Empty, money, ProblemNote } from '../parts/notes';
 
 const EVERY_MS = 30_000;

@@ -7,7 +7,7 @@ import { linkTo } from '../api/place';
 import { useSeenState } from '../api/seen-states';
 import { ExactText } from '../text/exact-text';
 import type { Branch } from './in-tree';
-import { WHY } from './last-turn';
+import { WHY } from './conversation/last-turn';
 import { money, Since, State } from './notes';
 
 const INDENT_PX = 20;

@@ -1,5 +1,5 @@
 // The messages of `quota`, the workflow that counts what models use in a day.
-import type { DayUse, ModelUse } from '../agents/daily-quota';
+import type { DayUse, ModelUse } from '../models/daily-quota';
 import { query, signal } from './message';
 
 export const QUOTA_MESSAGES = {

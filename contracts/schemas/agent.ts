@@ -1,5 +1,5 @@
 // Shapes of the messages to agents; see session.ts for why zod/mini.
-import { MODEL_NAME } from '../agents/model-names';
+import { MODEL_NAME } from '../models/model-names';
 import { DIALECTS, type AgentResult } from '../agents/agent';
 import { WORKSPACES, type SpawnRequest } from '../agents/sub-agents';
 import { ID_PATTERN, MESSAGE_ID_MAX_CHARS } from '../ids';

@@ -4,9 +4,9 @@ import { ChannelLost, type Channel } from './channel';
 import type { FilesRequest, Name } from './transfer-messages';
 import { resolved, split } from './names';
 import { OpenFolder } from './open-folder';
-import { CONTENT_ID, PartialFile } from './partial-file';
-import { receiveTree } from './receive-tree';
-import { sendTree } from './send-tree';
+import { CONTENT_ID, PartialFile } from './receiver/partial-file';
+import { receiveTree } from './receiver/receive-tree';
+import { sendTree } from './sender/send-tree';
 import { fileErrorOf, told } from './transfer-errors';
 
 export interface FilesConfig {

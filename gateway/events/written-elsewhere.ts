@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunningModelCall } from '../../client/agents/model-calls';
-import { LIVE_TOKENS_FOLDER, type LiveToken } from '../../contracts/agents/live-tokens';
+import { LIVE_TOKENS_FOLDER, type LiveToken } from '../../contracts/models/live-tokens';
 
 /** Stands for what was written between two looks and is no longer there. */
 const GAP = '\u2026';

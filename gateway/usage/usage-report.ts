@@ -1,6 +1,6 @@
 // Sums the usage that agents report of themselves.
 import type { AgentState, Usage } from '../../contracts/agents/agent';
-import { addUsage } from '../../contracts/agents/usage';
+import { addUsage } from '../../contracts/models/usage';
 import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
 import type { AgentEntry } from '../../client/agents/agent-directory';
 import { mayUse, type Caller } from '../access/grants';

@@ -5,7 +5,7 @@ import { stopMarker } from '../../cli/waiting/keep-running';
 import { stopServer } from '../../engine/server';
 import { detectTreeKill } from '../../exec/processes/process-tree';
 import { SessionHost } from '../../exec/host/session-host';
-import { endLeftOverSpares } from '../../exec/host/spare-holder';
+import { endLeftOverSpares } from '../../exec/host/holders/spare-holder';
 import { stopWorker } from '../../workers/process/worker-process';
 
 export async function endDataFolder(dataDir: string): Promise<void> {

@@ -6,7 +6,7 @@ import { OFFSET_BYTES, TERMINAL_PROTOCOL } from '../../contracts/gateway/termina
 import type { Role } from '../../contracts/gateway/api';
 import { startGateway, type Gateway, type GatewayOptions } from '../../gateway/gateway';
 import { REQUEST_FAILED } from '../../gateway/http/serve-routes';
-import { publishedRegistry } from '../../workers/configuration/registry-record';
+import { publishedRegistry } from '../../workers/tools/registry-record';
 import type { EngineOfItsOwn } from './engine-of-its-own';
 import type { RemoteHost } from './remote-host';
 import { until } from './until';

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { LLMock } from '@copilotkit/aimock';
 import type { ModelProvider, ModelRequest } from '../../models/provider';
 import { createProviders } from '../../models/providers';
-import type { WireApi } from '../../contracts/agents/model-names';
+import type { WireApi } from '../../contracts/models/model-names';
 import type { ModelSettings, ProviderSettings } from '../../models/model-settings';
 
 /** Its beginning, middle and end may be in no error, log or history. */

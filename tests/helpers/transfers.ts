@@ -6,8 +6,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Channel } from '../../exec/transfer/channel';
 import { pathOf } from '../../exec/transfer/names';
 import type { Observer, Outcome } from '../../exec/transfer/outcomes';
-import { receiveTree, type ReceiveOptions } from '../../exec/transfer/receive-tree';
-import { sendTree, type SendOptions } from '../../exec/transfer/send-tree';
+import { receiveTree, type ReceiveOptions } from '../../exec/transfer/receiver/receive-tree';
+import { sendTree, type SendOptions } from '../../exec/transfer/sender/send-tree';
 
 /** The two ends of a connection. */
 export async function channelPair(): Promise<[Channel, Channel]> {

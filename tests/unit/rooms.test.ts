@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { basename, dirname } from 'node:path';
 import { packageRoot } from '../../system/package-root';
 
-const MOST_FILES = 20;
+const MOST_FILES = 17;
+/** One file for each command, named like it: a list to look up, not a room to know. */
+const LISTS = ['cli/commands'];
 /**
  * Names that stand for the same thing on several sides (a contract, its schema, its workflow, its activities, its
  * command), and entry points.
@@ -22,7 +24,7 @@ const SHARED = [
   ],
 ];
 
-const sources = execFileSync('git', ['ls-files', '*.ts'], { cwd: packageRoot(), encoding: 'utf8' })
+const sources = execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { cwd: packageRoot(), encoding: 'utf8' })
   .split('\n')
   .filter((path) => path.includes('/') && !/^(tests|bench|examples|scripts)\//.test(path));
 
@@ -32,13 +34,16 @@ function grouped(by: (path: string) => string): [string, string[]][] {
   return [...groups];
 }
 
-test('no folder holds more than twenty source files', () => {
+test('no folder holds more than seventeen source files, but for lists', () => {
   expect(sources.length).toBeGreaterThan(400);
-  const large = grouped(dirname).filter(([, files]) => files.length > MOST_FILES);
+  const large = grouped(dirname).filter(
+    ([folder, files]) => files.length > MOST_FILES && !LISTS.includes(folder),
+  );
   expect(large.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
 });
 
 test('two source files have the same name only if they are two sides of one thing', () => {
+  // What the page draws has the name of what it is: .tsx.
   const same = grouped((path) => basename(path, '.ts')).filter(
     ([name, files]) => files.length > 1 && !SHARED.includes(name),
   );

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import type * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
-import type { DailyQuota } from '../../contracts/agents/daily-quota';
+import type { DailyQuota } from '../../contracts/models/daily-quota';
 import { DEFAULT_RULES, type PolicySettings } from '../../contracts/tools/policy';
 import { MIB, type StorageSettings } from '../../contracts/sessions/quotas';
 import {

@@ -2,7 +2,7 @@
 import { createToolRegistry } from '../../tools/registry';
 import { builtInOptions, workersConfiguration } from '../configuration/configuration';
 import { exposedNow, moduleFiles, refuseExposed, refuseExposedParts } from '../configuration/exposed';
-import { loadTools } from '../configuration/tool-modules';
+import { loadTools } from '../tools/tool-modules';
 
 /** Node keeps the modules, so the worker gets the same ones. Throws what the configuration and the modules throw. */
 export async function loadBeforehand({

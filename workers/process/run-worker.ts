@@ -15,7 +15,7 @@ import { ownRelease } from '../../system/package-root';
 import { identityOf } from '../../system/processes/process-identity';
 import { workersConfiguration } from '../configuration/configuration';
 import { exposedNow, moduleFiles, refuseExposed } from '../configuration/exposed';
-import { loadTools } from '../configuration/tool-modules';
+import { loadTools } from '../tools/tool-modules';
 import { createWorkers } from '../create-workers';
 import { installRuntime, metricsExporter } from '../telemetry/install-runtime';
 import { serveProbes } from './probes';

@@ -7,7 +7,7 @@ import { sessionWorkflowId } from '../../contracts/ids';
 import type { Message } from '../../contracts/messages/message';
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { Listener } from '../messages/listener';
-import type { Conversation } from './conversation';
+import type { Conversation } from './conversation/conversation';
 
 export function listenToAnswers(conversation: Conversation): void {
   const listener = new Listener({

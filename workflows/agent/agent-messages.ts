@@ -8,7 +8,7 @@ import { recoverContent, sendContent } from '../../contracts/message-content';
 import { AGENT_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
 import type { RewindRequest, RewindResult } from '../../contracts/workspaces/rewinds';
 import { listenToAnswers } from './agent-approvals';
-import type { Conversation } from './conversation';
+import type { Conversation } from './conversation/conversation';
 import { Listener } from '../messages/listener';
 import { messageGuard } from '../messages/message-guard';
 import { refuse } from '../messages/refusal';

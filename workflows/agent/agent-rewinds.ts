@@ -11,7 +11,7 @@ import { changedIn } from '../../contracts/workspaces/change-texts';
 import { planRewind, type RewindPlan } from '../../contracts/workspaces/conversation-steps';
 import type { RewindRequest, RewindResult } from '../../contracts/workspaces/rewinds';
 import { DELIVERY_MS, hostFailure } from '../host/host-activities';
-import { ownShare } from '../turn/tool-activities';
+import { ownShare } from '../turn/calls/tool-activities';
 import { refuse } from '../messages/refusal';
 
 type RewindMessage = Extract<Message, { role: 'rewind' }>;

@@ -3,8 +3,8 @@ import { patched } from '@temporalio/workflow';
 import type { AgentInput, TurnResult } from '../../contracts/agents/agent';
 import { hostNameOf, shellOf } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
-import { closeSessions, resetSessions } from './between-turns';
-import type { ConversationRecord } from './conversation-record';
+import { closeSessions, resetSessions } from './conversation/between-turns';
+import type { ConversationRecord } from './conversation/conversation-record';
 
 export class AgentSessions {
   private readonly known: Set<number>;

@@ -6,8 +6,8 @@ import { toFailure } from '../../contracts/errors/failure';
 import { checkedId } from '../../contracts/ids';
 import { agentInputSchema } from '../../contracts/schemas/agent';
 import { listen } from './agent-messages';
-import { Conversation } from './conversation';
-import type { ConversationRecord } from './conversation-record';
+import { Conversation } from './conversation/conversation';
+import type { ConversationRecord } from './conversation/conversation-record';
 import { checked } from '../messages/refusal';
 
 /** A task's result is its answer; a conversation ends with the result of its last turn. */

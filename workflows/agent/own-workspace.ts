@@ -12,7 +12,7 @@ import { hostNameOf, hostTaskQueue } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
 import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
 import { DELIVERY_MS, hostFailure } from '../host/host-activities';
-import { ownShare } from '../turn/tool-activities';
+import { ownShare } from '../turn/calls/tool-activities';
 
 export class AgentOwnWorkspace {
   constructor(

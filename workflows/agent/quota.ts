@@ -1,7 +1,7 @@
 // `quota`: counts what the models of all agents of a task queue use in a day. The limits are the workers': it only counts,
 // each call once. Without a clock: a day begins with the first call of it.
 import { condition, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import { countUse, dollars, type QuotaRecord } from '../../contracts/agents/daily-quota';
+import { countUse, dollars, type QuotaRecord } from '../../contracts/models/daily-quota';
 import { QUOTA_MESSAGES as MESSAGES } from '../../contracts/messages/to-quotas';
 import { Listener } from '../messages/listener';
 import { messageGuard } from '../messages/message-guard';

@@ -35,7 +35,7 @@ import type {
   SpawnRequest,
   SubAgentOutcome,
 } from '../../contracts/agents/sub-agents';
-import { addUsage } from '../../contracts/agents/usage';
+import { addUsage } from '../../contracts/models/usage';
 import { attributesOfNewAgent } from '../../contracts/agents/work-state';
 import { AGENT_MESSAGES, TURN_MESSAGES } from '../../contracts/messages/to-agents';
 import { signalOf } from '../messages/definitions';

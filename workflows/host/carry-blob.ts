@@ -6,7 +6,7 @@ import { toFailure } from '../../contracts/errors/failure';
 import { carryBlobSchema } from '../../contracts/schemas/tools';
 import { DELIVERY_MS, hostFailure } from './host-activities';
 import { checked } from '../messages/refusal';
-import { toolsAt } from '../turn/tool-activities';
+import { toolsAt } from '../turn/calls/tool-activities';
 
 /** Each part is read afresh, so a repeat is safe. */
 const OPTIONS = {

@@ -45,7 +45,7 @@ import { refuse } from '../messages/refusal';
 import { conflict, type AskedBy } from '../messages/id-conflict';
 import { carriedCalls, withoutArgs, type CallRecords, type SessionCall } from './call-record';
 import type { CommandGrant, SessionRecord } from './session-record';
-import { RETRY, toolsOn } from '../turn/tool-activities';
+import { RETRY, toolsOn } from '../turn/calls/tool-activities';
 
 /** Commands whose scripts may still call: background jobs outlive their command. The holder keeps as many tokens. */
 const REMEMBERED_GRANTS = 32;

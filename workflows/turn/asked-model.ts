@@ -1,11 +1,11 @@
 // The model calls of a turn: its replies, and summaries. While the quota of the day is used up, the turn waits here.
 import { CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { AgentActivities } from '../../contracts/activities';
-import type { Compaction, ModelCall } from '../../contracts/agents/model-call';
-import type { PlannedReply } from '../../contracts/agents/model-reply';
+import type { Compaction, ModelCall } from '../../contracts/models/model-call';
+import type { PlannedReply } from '../../contracts/models/model-reply';
 import { fromFailure } from '../../contracts/errors/failure';
 import { label } from '../../contracts/text/labels';
-import { LASTING } from './tool-activities';
+import { LASTING } from './calls/tool-activities';
 import type { TurnProgress } from './turn-progress';
 
 const { callModel, compact, awaitQuota } = proxyActivities<AgentActivities>(LASTING);

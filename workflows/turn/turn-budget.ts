@@ -6,7 +6,7 @@ import {
   type TurnLimits,
   type Usage,
 } from '../../contracts/agents/agent';
-import { addUsage, tokensOf } from '../../contracts/agents/usage';
+import { addUsage, tokensOf } from '../../contracts/models/usage';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { TurnRecord } from './turn-record';
 

@@ -9,7 +9,7 @@ import { label } from '../../contracts/text/labels';
 import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
 import type { CheckpointOutcome } from '../../contracts/workspaces/checkpoints';
 import { DELIVERY_MS, hostFailure } from '../host/host-activities';
-import { ownShare } from './tool-activities';
+import { ownShare } from './calls/tool-activities';
 
 type CheckpointMessage = Extract<Message, { role: 'checkpoint' }>;
 

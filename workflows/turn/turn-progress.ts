@@ -13,7 +13,7 @@ import { hostNameOf, shellOf } from '../../contracts/ids';
 import { noticeId, type NoticeId } from '../../contracts/agents/notices';
 import type { ErrorFacts } from '../../contracts/errors/holdfast-error';
 import type { Wait } from '../../contracts/agents/waits';
-import { tokensOf } from '../../contracts/agents/usage';
+import { tokensOf } from '../../contracts/models/usage';
 import { TURN_STATE } from '../../contracts/agents/work-state';
 import { factsOfEarlierCall, textOfEarlierResult } from '../../contracts/agents/earlier-replies';
 import { stateText } from '../../contracts/sessions/session-facts';

@@ -9,7 +9,7 @@ import type {
   TurnResult,
   TurnState,
 } from '../../contracts/agents/agent';
-import type { ModelCall } from '../../contracts/agents/model-call';
+import type { ModelCall } from '../../contracts/models/model-call';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { failedCall } from '../../contracts/errors/failed-call';
 import { fromFailure } from '../../contracts/errors/failure';
@@ -18,20 +18,20 @@ import type { QuestionsSignal } from '../../contracts/agents/questions';
 import { argumentsOf } from '../../contracts/tools/shown-values';
 import type { ToolSettings } from '../../contracts/tools/tools';
 import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../../contracts/payload-size';
-import type { PlannedReply } from '../../contracts/agents/model-reply';
-import { tokensOf } from '../../contracts/agents/usage';
+import type { PlannedReply } from '../../contracts/models/model-reply';
+import { tokensOf } from '../../contracts/models/usage';
 import { TURN_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
-import { AgentsWait } from './agents-wait';
+import { AgentsWait } from './calls/agents-wait';
 import { AskedModel } from './asked-model';
 import { Approvals, listenToApprovals, newApprovals } from '../messages/approvals';
 import { Listener } from '../messages/listener';
 import { OpenQuestions, QuestionsForAgent } from '../messages/open-questions';
 import { toolCalled, turnEnded } from '../messages/metered';
-import { Spawns } from './spawns';
-import { runCalls } from './step-calls';
-import { recordedResult } from './recorded-result';
+import { Spawns } from './calls/spawns';
+import { runCalls } from './calls/step-calls';
+import { recordedResult } from './calls/recorded-result';
 import { recordedTranscript } from './recorded-transcript';
-import { callTool } from './tool-activities';
+import { callTool } from './calls/tool-activities';
 import { TurnBudget } from './turn-budget';
 import { TurnCheckpoints } from './turn-checkpoints';
 import { endOf, SHOWN_BYTES, type TurnEnd } from './turn-error';

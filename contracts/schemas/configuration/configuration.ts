@@ -6,7 +6,7 @@ import {
   PROVIDER_NAME,
   PROVIDER_NAME_RULE,
   WIRE_APIS,
-} from '../../agents/model-names';
+} from '../../models/model-names';
 import { DECISIONS } from '../../tools/approvals';
 import { ID_PATTERN } from '../../ids';
 import { LOG_LEVELS } from '../../text/log-levels';

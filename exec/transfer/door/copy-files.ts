@@ -1,8 +1,8 @@
 // Files of one host, for programs: the same transfers as those of `holdfast cp`.
 import { localPath, pathOf, shown } from '../names';
 import type { Observer, Outcome } from '../outcomes';
-import { receiveTree } from '../receive-tree';
-import { sendTree } from '../send-tree';
+import { receiveTree } from '../receiver/receive-tree';
+import { sendTree } from '../sender/send-tree';
 import type { Channel } from '../channel';
 import type { FilesRequest } from '../transfer-messages';
 import { interrupted, openFiles, type FilesAddress } from './files-client';

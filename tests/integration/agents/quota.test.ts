@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CrashPoint } from '../../../system/faults/crash-point';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
-import { dayOf, quotaWorkflowId } from '../../../contracts/agents/daily-quota';
+import { dayOf, quotaWorkflowId } from '../../../contracts/models/daily-quota';
 import { MAIN_TASK_QUEUE } from '../../../contracts/ids';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
 import { createWorkers } from '../../../workers';

@@ -2,7 +2,7 @@
 import { hostWorkflowId, MAIN_TASK_QUEUE } from '../../../contracts/ids';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import { descriptionOf } from '../../../contracts/messages/message';
-import { quotaWorkflowId } from '../../../contracts/agents/daily-quota';
+import { quotaWorkflowId } from '../../../contracts/models/daily-quota';
 import { webhookWorkflowId } from '../../../contracts/webhooks';
 import { HOST_MESSAGES } from '../../../contracts/messages/to-hosts';
 import { WORKFLOWS } from '../../../contracts/messages';

@@ -18,8 +18,8 @@ import { openFiles } from '../../../exec/transfer/door/files-client';
 import { FilesHost } from '../../../exec/transfer/door/files-host';
 import { FilesDoor } from '../../../exec/transfer/door/files-door';
 import { pathOf } from '../../../exec/transfer/names';
-import { receiveTree } from '../../../exec/transfer/receive-tree';
-import { sendTree } from '../../../exec/transfer/send-tree';
+import { receiveTree } from '../../../exec/transfer/receiver/receive-tree';
+import { sendTree } from '../../../exec/transfer/sender/send-tree';
 import { noSandbox, sandboxOf } from '../../helpers/sandbox';
 import { Seen, treeOf } from '../../helpers/transfers';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { WIRE_APIS } from '../../../contracts/agents/model-names';
+import { WIRE_APIS } from '../../../contracts/models/model-names';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { ToolDescription } from '../../../contracts/tools/tools';
 import type { ModelProvider, ModelRequest } from '../../../models/provider';

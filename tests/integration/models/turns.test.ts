@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { followTokens } from '../../../client/agents/live-tokens';
-import type { LiveToken } from '../../../contracts/agents/live-tokens';
+import type { LiveToken } from '../../../contracts/models/live-tokens';
 import { agentWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { ModelSimulator, PLANTED_KEY } from '../../helpers/model-simulator';

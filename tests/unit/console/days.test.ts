@@ -1,5 +1,5 @@
 // Usage by day, as it is plotted.
-import { daysOf } from '../../../console/parts/days';
+import { daysOf } from '../../../console/parts/days/days';
 
 const line = (key: string, tokens: number, costUsd: number | null): Parameters<typeof daysOf>[0][number] => ({
   ...{ key, inputTokens: tokens, outputTokens: 1, cachedTokens: 0, costUsd },

@@ -1,6 +1,6 @@
 // What the page reads of patches and results.
 import { readPatch } from '../../../console/text/read-patch';
-import { resultsOfReply } from '../../../console/parts/results-of-reply';
+import { resultsOfReply } from '../../../console/parts/conversation/results-of-reply';
 import type { Message, ToolCall } from '../../../contracts/agents/agent';
 
 test('a patch of apply_patch is read file by file, also within a command', () => {

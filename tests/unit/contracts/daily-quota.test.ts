@@ -6,7 +6,7 @@ import {
   usedOn,
   type ModelUse,
   type QuotaRecord,
-} from '../../../contracts/agents/daily-quota';
+} from '../../../contracts/models/daily-quota';
 
 const NOTHING: QuotaRecord = { use: null, counted: [] };
 const call = (given: Partial<ModelUse> = {}): ModelUse => ({

@@ -1,5 +1,5 @@
 // In which order an agent takes the messages that came while it worked.
-import { MessageQueue } from '../../../workflows/agent/message-queue';
+import { MessageQueue } from '../../../workflows/agent/conversation/message-queue';
 
 const STOPPED = { reason: 'stopped' } as never;
 

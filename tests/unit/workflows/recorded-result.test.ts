@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../../contracts/agents/agent';
 import type { ImageRef } from '../../../contracts/tools/images';
 import { jsonBytes } from '../../../contracts/payload-size';
-import { recordedResult } from '../../../workflows/turn/recorded-result';
+import { recordedResult } from '../../../workflows/turn/calls/recorded-result';
 
 const image: ImageRef = {
   ...{ sha256: 'a'.repeat(64), mime: 'image/png', bytes: 1_000, width: 10, height: 20 },

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandView } from '../../../../contracts/sessions/session';
 import { SessionHost } from '../../../../exec/host/session-host';
-import type { SpareHolder } from '../../../../exec/host/spare-holder';
+import type { SpareHolder } from '../../../../exec/host/holders/spare-holder';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { until } from '../../../helpers/until';
 import {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LiveTokens } from '../../../../activities/agents/live-tokens';
 import { followTokens } from '../../../../client/agents/live-tokens';
-import type { LiveToken, LiveTokensRecord } from '../../../../contracts/agents/live-tokens';
+import type { LiveToken, LiveTokensRecord } from '../../../../contracts/models/live-tokens';
 
 let dataDir: string;
 let hub: LiveTokens;

@@ -19,10 +19,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathOf } from '../../../../exec/transfer/names';
-import { receiveStream } from '../../../../exec/transfer/receive-stream';
-import { receiveTree } from '../../../../exec/transfer/receive-tree';
-import { sendStream } from '../../../../exec/transfer/send-stream';
-import { sendTree } from '../../../../exec/transfer/send-tree';
+import { receiveStream } from '../../../../exec/transfer/receiver/receive-stream';
+import { receiveTree } from '../../../../exec/transfer/receiver/receive-tree';
+import { sendStream } from '../../../../exec/transfer/sender/send-stream';
+import { sendTree } from '../../../../exec/transfer/sender/send-tree';
 import { smallDisk } from '../../../integration/exec/output/small-disk';
 import { channelPair, copy, Seen } from '../../../helpers/transfers';
 

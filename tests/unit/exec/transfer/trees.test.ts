@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathOf } from '../../../../exec/transfer/names';
 import type { Entry, Message } from '../../../../exec/transfer/transfer-messages';
-import { receiveTree } from '../../../../exec/transfer/receive-tree';
+import { receiveTree } from '../../../../exec/transfer/receiver/receive-tree';
 import { channelPair, copy, Seen, treeOf } from '../../../helpers/transfers';
 
 let root: string;

@@ -1,0 +1,91 @@
+// One call of a tool, folded to a line, with its result.
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
+import { Code } from '../../text/code';
+import { languageOf } from '../../text/code-language';
+import { ExactText } from '../../text/exact-text';
+import { Images } from './images';
+import { bytes } from '../notes';
+import { Patch } from '../../text/patch';
+import { readPatch, writtenFile, type FilePatch } from '../../text/read-patch';
+
+const RESULT_CHARS = 4_000;
+
+export function Call({ call, result }: { call: ToolCall; result: ToolResult | undefined }): VNode {
+  const patch = patchOf(call);
+  const values = Object.entries(call.args)
+    .filter(([name]) => name !== patch?.name)
+    .map(([name, value]) => ({
+      name,
+      ...(typeof value === 'string'
+        ? { text: value, language: languageOf({ runs: call.tool, name, runtime: call.args.runtime }) }
+        : { text: JSON.stringify(value, null, 2), language: 'json' }),
+    }));
+  // Its longest text argument is its code.
+  const main = values.reduce((best, one) => (one.text.length > best.length ? one.text : best), '');
+  const first = patch ? patch.files.map(({ path }) => path).join(', ') : (main.split('\n', 1)[0] ?? '');
+  return (
+    <>
+      <details class={`folded call${result?.isError || call.denied ? ' failed' : ''}`}>
+        <summary>
+          <code>{call.tool}</code>{' '}
+          <span class="first-line">
+            <ExactText text={first} />
+          </span>
+          <span class="quiet">{fateOf(call, result)}</span>
+        </summary>
+        {patch && <Patch files={patch.files} />}
+        {values.map(({ name, text, language }) => (
+          <section key={name}>
+            <p class="name">{name}</p>
+            <Code text={text} language={language} label={`${name} of ${call.tool}`} />
+          </section>
+        ))}
+        {call.denied && (
+          <p class="problem">
+            <ExactText text={call.denied} />
+          </p>
+        )}
+        {result && <Result result={result} />}
+      </details>
+      {result?.images && <Images images={result.images} of={call.tool} />}
+    </>
+  );
+}
+
+function fateOf({ denied }: ToolCall, result: ToolResult | undefined): string {
+  if (denied) return 'denied';
+  if (!result) return 'running';
+  return result.isError ? 'failed' : bytes(new TextEncoder().encode(result.content).length);
+}
+
+/** The argument that is a patch, or the content of a file that is written. */
+function patchOf({ args }: ToolCall): { name: string; files: FilePatch[] } | null {
+  const { file_path: path, content } = args;
+  if (typeof path === 'string' && typeof content === 'string')
+    return { name: 'content', files: [writtenFile(path, content)] };
+  for (const [name, value] of Object.entries(args)) {
+    const files = typeof value === 'string' ? readPatch(value) : null;
+    if (files) return { name, files };
+  }
+  return null;
+}
+
+function Result({ result }: { result: ToolResult }): VNode {
+  const { content, tool } = result;
+  const isWhole = useSignal(content.length <= RESULT_CHARS);
+  return (
+    <section>
+      <p class="name">result</p>
+      <pre class="screen" tabIndex={0} role="region" aria-label={`Result of ${tool}`}>
+        <ExactText text={isWhole.value ? content : content.slice(0, RESULT_CHARS)} />
+      </pre>
+      {!isWhole.value && (
+        <button type="button" onClick={() => (isWhole.value = true)}>
+          Show all {bytes(content.length)}
+        </button>
+      )}
+    </section>
+  );
+}

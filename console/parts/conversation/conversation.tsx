@@ -1,0 +1,224 @@
+// The messages of an agent, each call folded to a line with its result in it.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Message, ToolResult, Usage } from '../../../contracts/agents/agent';
+import { checkpointWords, rewindWords } from '../../files/change-words';
+import { takenBack } from '../../files/standing-messages';
+import { StepFiles } from '../../files/step-files';
+import { Call } from './call';
+import { ExactText } from '../../text/exact-text';
+import { Markdown } from '../../text/markdown';
+import { money } from '../notes';
+import { resultsOfReply } from './results-of-reply';
+
+const SHOWN = 200;
+const MORE = 500;
+
+interface ConversationProps {
+  /** By index; some may still be missing. */
+  messages: Message[];
+  /** Text of the reply that is being written: not recorded yet. */
+  live: string;
+  /** Index of the message to show; null: none in particular. */
+  place: number | null;
+  /** A button that starts another agent with the first messages, as many as is said. */
+  fork: ((at: number) => VNode) | null;
+  /** A button that brings back what was there at the end of a step; 0: at the beginning. */
+  rewind: ((to: number) => VNode) | null;
+}
+
+export function Conversation({ messages, live, place, fork, rewind }: ConversationProps): VNode {
+  const shown = useSignal(SHOWN);
+  const first = Math.max(0, Math.min(messages.length - shown.value, place ?? Infinity));
+  const back = useMemo(() => takenBack(messages), [messages]);
+  const log = useRef<HTMLDivElement>(null);
+  const isThere = place !== null && place < messages.length;
+  useEffect(() => {
+    const found = isThere ? log.current?.querySelector<HTMLElement>(`[data-message="${place}"]`) : null;
+    found?.scrollIntoView({ block: 'start' });
+    found?.focus({ preventScroll: true });
+  }, [place, isThere]);
+  return (
+    <div class="conversation" role="log" aria-label="Conversation" ref={log}>
+      {first > 0 && (
+        <button type="button" onClick={() => (shown.value = messages.length - first + MORE)}>
+          Show {Math.min(first, MORE)} earlier messages of {first}
+        </button>
+      )}
+      {messages.slice(first).map((message, offset) => {
+        const index = first + offset;
+        // In its call.
+        if (message.role === 'tool') return null;
+        const isBack = back.has(index) && tellsSomething(message);
+        return (
+          <div key={index} class={isBack ? 'place taken-back' : 'place'} data-message={index} tabIndex={-1}>
+            {isBack && <span class="taken">taken back</span>}
+            <MessageView
+              message={message}
+              results={resultsOfReply(messages, index)}
+              acts={
+                <>
+                  {fork && forkAt(messages, index, fork)}
+                  {rewind && rewindAt(messages, index, rewind)}
+                </>
+              }
+            />
+          </div>
+        );
+      })}
+      {live !== '' && (
+        <div class="message assistant live" aria-live="off">
+          <span class="from">writing, not recorded yet</span>
+          <pre class="plain-text">
+            <ExactText text={live} />
+          </pre>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const tellsSomething = (message: Message): boolean =>
+  message.role !== 'checkpoint' || checkpointWords(message) !== null;
+
+/** An agent can be forked where a turn begins: before what a person said, and after the last answer. */
+function forkAt(
+  messages: readonly Message[],
+  index: number,
+  fork: NonNullable<ConversationProps['fork']>,
+): VNode | null {
+  const message = messages[index];
+  if (message?.role === 'user') return fork(index);
+  const isAnswer = message?.role === 'assistant' && message.parsed.kind === 'answer';
+  return isAnswer && index === messages.length - 1 ? fork(index + 1) : null;
+}
+
+/** Where a step has ended, and before the first one. */
+function rewindAt(
+  messages: readonly Message[],
+  index: number,
+  rewind: NonNullable<ConversationProps['rewind']>,
+): VNode | null {
+  const message = messages[index];
+  if (message?.role === 'user')
+    return messages.findIndex(({ role }) => role === 'user') === index ? rewind(0) : null;
+  const isStep = message?.role === 'assistant' || message?.role === 'rewind';
+  return isStep && message.step !== undefined ? rewind(message.step) : null;
+}
+
+interface MessageProps {
+  message: Message;
+  /** Of the calls of a reply, in their order. */
+  results: readonly (ToolResult | undefined)[];
+  /** Buttons. */
+  acts: VNode;
+}
+
+function MessageView({ message, results, acts }: MessageProps): VNode | null {
+  switch (message.role) {
+    case 'user':
+      return (
+        <div class="message user">
+          <span class="from">
+            you
+            {acts}
+          </span>
+          <p class="plain-text">
+            <ExactText text={message.text} />
+          </p>
+        </div>
+      );
+    case 'assistant':
+      return <Reply message={message} results={results} acts={acts} />;
+    case 'context':
+      return <Folded title="files it reads first" text={message.text} />;
+    case 'summary':
+      return <Folded title={`summary of the first ${message.covers} messages`} text={message.text} />;
+    case 'repair':
+      return <Folded title="asked to repeat its reply in the right form" text={message.text} />;
+    case 'checkpoint': {
+      const told = checkpointWords(message);
+      return told && <StepFiles step={message.step} {...told} />;
+    }
+    case 'rewind':
+      return (
+        <>
+          <StepFiles step={message.step} {...rewindWords(message)} />
+          {acts}
+        </>
+      );
+    case 'tool':
+      return null;
+  }
+}
+
+function Reply({
+  message,
+  results,
+  acts,
+}: Omit<MessageProps, 'message'> & { message: Message & { role: 'assistant' } }): VNode {
+  const { parsed, text, usage } = message;
+  switch (parsed.kind) {
+    case 'answer':
+      return (
+        <Step title="answer" usage={usage} acts={acts}>
+          <Markdown text={parsed.answer} />
+        </Step>
+      );
+    case 'malformed':
+      return (
+        <Step title="a reply that could not be read" usage={usage} acts={acts}>
+          <p class="problem">
+            <ExactText text={parsed.problem} />
+          </p>
+          {text !== undefined && <Folded title="the reply" text={text} />}
+        </Step>
+      );
+    case 'calls':
+      return (
+        <Step title={parsed.headline ?? 'step'} usage={usage} acts={acts}>
+          {parsed.prose !== '' && <Markdown text={parsed.prose} />}
+          {parsed.thoughts.length > 0 && <Folded title="thoughts" text={parsed.thoughts.join('\n')} />}
+          {parsed.calls.map((call, index) => (
+            <Call key={index} call={call} result={results[index]} />
+          ))}
+        </Step>
+      );
+  }
+}
+
+interface StepProps {
+  title: string;
+  usage: Usage | undefined;
+  acts: VNode;
+  children: ComponentChildren;
+}
+
+function Step({ title, usage, acts, children }: StepProps): VNode {
+  return (
+    <div class="message assistant">
+      <span class="from">
+        <ExactText text={title} />
+        {acts}
+        {usage && (
+          <span class="cost" title={`${usage.inputTokens} tokens read, ${usage.outputTokens} written`}>
+            {usage.costUsd === null
+              ? `${usage.inputTokens + usage.outputTokens} tokens`
+              : money(usage.costUsd)}
+          </span>
+        )}
+      </span>
+      {children}
+    </div>
+  );
+}
+
+const Folded = ({ title, text }: { title: string; text: string }): VNode => (
+  <details class="folded">
+    <summary>{title}</summary>
+    <pre class="plain-text" tabIndex={0}>
+      <ExactText text={text} />
+    </pre>
+  </details>
+);

@@ -1,0 +1,32 @@
+// What the activities `callModel` and `compact` are asked for. Plain JSON, no I/O.
+import type { JsonSchema } from '../json';
+import type { DialectName, Usage } from '../agents/agent';
+import type { MessagesOfRun } from '../agents/messages-of-run';
+
+/** Input of the activity `callModel`: it finds the messages themselves, pinned to these counts. */
+export interface ModelCall {
+  agent: string;
+  model: string;
+  dialect?: DialectName | undefined;
+  instructions?: string | undefined;
+  outputSchema?: JsonSchema | undefined;
+  /** Names of the tools that it is told about; absent: all. */
+  tools?: string[] | undefined;
+  /** Where its tools run: an approval is bound to it. */
+  host?: string | undefined;
+  cwd?: string | undefined;
+  turn: MessagesOfRun;
+  earlier: Omit<MessagesOfRun, 'workflowId'>;
+  /** The keys of its reply's calls begin with it; absent in calls from earlier releases. */
+  key?: string | undefined;
+  /** Whether the turn asks its agent for sub-agents itself, and needs to know their roles for that. */
+  plans?: true | undefined;
+  /** Whether the turn can take checkpoints, and needs to know whether it is to. */
+  checkpoints?: true | undefined;
+}
+
+/** Replaces messages that the model no longer sees. */
+export interface Compaction {
+  text: string;
+  usage?: Usage;
+}

@@ -1,0 +1,16 @@
+// Adds up the usage of model calls. Pure.
+import type { Usage } from '../agents/agent';
+
+/** The sum; if the price of one part is unknown, so is the total cost. */
+export function addUsage(one: Usage | null | undefined, other: Usage | null | undefined): Usage | null {
+  if (!one || !other) return one ?? other ?? null;
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cachedTokens: one.cachedTokens + other.cachedTokens,
+    costUsd: one.costUsd === null || other.costUsd === null ? null : one.costUsd + other.costUsd,
+  };
+}
+
+export const tokensOf = (usage: Usage | null): number =>
+  usage === null ? 0 : usage.inputTokens + usage.outputTokens;

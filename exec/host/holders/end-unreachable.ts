@@ -1,0 +1,119 @@
+// Ends a session whose holder is alive but does not answer, by what the host itself knows about its processes: ids,
+// start times, pid namespace, and the mark in their environment.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KilledBy, TreeKill } from '../../../contracts/sessions/session';
+import { CommandRecords } from '../../command-records';
+import { settled } from './dead-session';
+import type { HolderRecord } from '../../client/holder-client';
+import { killTree } from '../../processes/process-tree';
+import { readJson, removeQuietly, writeJson } from '../../../system/json-file';
+import {
+  childrenOf,
+  descendantsOf,
+  isRunning,
+  listNumeric,
+  processStat,
+  readText,
+} from '../../../system/processes/proc';
+import { identitiesOf, isAlive, type Identity } from '../../../system/processes/process-identity';
+import type { SessionPaths } from '../../session-paths';
+import type { HolderConfig } from '../../holder-config';
+import { readTree, type TreeRecord } from '../../tree-record';
+
+const STOPPED_MS = 500;
+const GONE_MS = 2_000;
+const POLL_MS = 5;
+const KEPT_RESETS = 100;
+const MARK = /(?:^|\0)(HOLDFAST_SESSION_MARK=[0-9a-f]+)/;
+
+/**
+ * Kills the session's processes and its holder, and settles its command as lost, by `killedBy`. The log stays as it is.
+ * Returns the processes that still run.
+ */
+export async function endUnreachable(
+  paths: SessionPaths,
+  { identity, socketPath }: HolderRecord,
+  killedBy: KilledBy,
+): Promise<Identity[]> {
+  // A holder that wakes up meanwhile would report the end in its own words.
+  await stop(identity);
+  const left = await endTree(paths, identity);
+  // Before the holder is gone: afterwards others would settle the command as lost without a reason.
+  if (isAlive(identity)) settle(paths, killedBy);
+  const helpers = identitiesOf(descendantsOf(identity.pid));
+  if (isAlive(identity)) send(identity, 'SIGKILL');
+  for (const helper of helpers) send(helper, 'SIGKILL');
+  await gone([identity, ...helpers]);
+  for (const path of [paths.holder, paths.tree, socketPath]) removeQuietly(path);
+  return [identity, ...helpers, ...identitiesOf(left)].filter(isAlive);
+}
+
+/** Whether the host itself has already carried out this reset. */
+export const wasReset = (paths: SessionPaths, id: string): boolean =>
+  (readJson<string[]>(paths.resets) ?? []).includes(id);
+
+export function rememberReset(paths: SessionPaths, id: string): void {
+  try {
+    const before = readJson<string[]>(paths.resets) ?? [];
+    writeJson(paths.resets, [...before, id].slice(-KEPT_RESETS));
+  } catch {
+    // The reset is done. Repeated, it would end later commands, but those need the same disk first.
+  }
+}
+
+function settle(paths: SessionPaths, killedBy: KilledBy): void {
+  const latest = new CommandRecords(paths.commands).latest();
+  if (latest) settled(paths, latest, killedBy);
+}
+
+async function stop(holder: Identity): Promise<void> {
+  send(holder, 'SIGSTOP');
+  for (const until = Date.now() + STOPPED_MS; isAlive(holder) && Date.now() < until; await delay(POLL_MS))
+    if (/^[tTD]$/.test(processStat(holder.pid)?.state ?? '')) return;
+}
+
+/** The recorded processes, and all children of the holder. */
+async function endTree(paths: SessionPaths, holder: Identity): Promise<number[]> {
+  const { treeKill = 'process-search' } = readJson<HolderConfig>(paths.config) ?? {};
+  const recorded = readTree(paths);
+  // Without a record: the folder is also part of the shell's command line.
+  const ownShell = recorded?.ownShell ?? paths.directory;
+  const left: number[] = [];
+  for (const leader of isAlive(holder) ? childrenOf(holder.pid) : []) {
+    const mark = MARK.exec(readText(`/proc/${leader}/environ`) ?? '')?.[1];
+    if (mark !== undefined) left.push(...(await killTree({ kind: treeKill, leader, mark, ownShell })));
+  }
+  if (recorded) left.push(...(await endRecorded(treeKill, recorded)));
+  return left;
+}
+
+/** If the leader is gone, the mark finds the others; with a namespace they are gone too. */
+async function endRecorded(kind: TreeKill, { leader, mark, ownShell }: TreeRecord): Promise<number[]> {
+  if (isAlive(leader)) return killTree({ kind, leader: leader.pid, mark, ownShell });
+  if (kind !== 'process-search') return [];
+  const marked = (): Identity[] =>
+    identitiesOf(
+      listNumeric('/proc').filter(
+        (pid) => isRunning(pid) && readText(`/proc/${pid}/environ`)?.includes(mark),
+      ),
+    );
+  let left = marked();
+  for (const until = Date.now() + GONE_MS; left.length > 0 && Date.now() < until; left = marked()) {
+    for (const one of left) send(one, 'SIGKILL');
+    await gone(left);
+  }
+  return left.map(({ pid }) => pid);
+}
+
+function send(identity: Identity, signal: NodeJS.Signals): void {
+  try {
+    if (isAlive(identity)) process.kill(identity.pid, signal);
+  } catch {
+    // Already gone, or not ours: survivors are reported.
+  }
+}
+
+async function gone(processes: readonly Identity[]): Promise<void> {
+  const until = Date.now() + GONE_MS;
+  while (processes.some(isAlive) && Date.now() < until) await delay(POLL_MS);
+}

@@ -1,0 +1,184 @@
+// A file that is still being received, beside the one that it will become. Its name says which content it is for, so
+// that an interrupted transfer finds it. One transfer at a time has it: under a name of its own, whose times it keeps
+// moving.
+import { createHash, randomBytes, type Hash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Name } from '../transfer-messages';
+import { PERMISSIONS, type OpenFolder } from '../open-folder';
+
+const BEAT_MS = 500;
+/** Who has a file moves its times more often than this. */
+const STALE_MS = 4 * BEAT_MS;
+const READ_BYTES = 1024 * 1024;
+/** Less is sent again. */
+const WORTH_KEEPING = 1024 * 1024;
+export const CONTENT_ID = /^[0-9a-f]{20}$/;
+
+/** What a file is to hold: its id is the sender's, for this content and no other. */
+export interface Content {
+  id: string;
+  size: number;
+}
+
+const freeName = ({ id, size }: Content): Name => `.holdfast-${id}-${size}.part`;
+const ownName = (content?: Content): Name =>
+  `.holdfast-${content ? `${content.id}-${content.size}` : 'new'}.${randomBytes(4).toString('hex')}.part`;
+const isTaken = (name: Name, { id, size }: Content): boolean =>
+  name.startsWith(`.holdfast-${id}-${size}.`) && /\.[0-9a-f]{8}\.part$/.test(name);
+
+export class PartialFile {
+  /** Bytes that it holds, of which `hash` knows. */
+  size = 0;
+  private hash: Hash = createHash('sha256');
+  private readonly beat: NodeJS.Timeout;
+  private isOver = false;
+
+  private constructor(
+    private readonly folder: OpenFolder,
+    private readonly name: Name,
+    private readonly file: FileHandle,
+    private readonly content: Content | undefined,
+  ) {
+    this.beat = setInterval(() => {
+      const now = new Date();
+      file.utimes(now, now).catch(() => undefined);
+    }, BEAT_MS).unref();
+  }
+
+  /** With `content`, what an earlier transfer left of it. Throws file system errors. */
+  static async open(folder: OpenFolder, content?: Content): Promise<PartialFile> {
+    const left = content && (await claim(folder, content));
+    if (content && left !== undefined) {
+      const found = await PartialFile.adopt(folder, left, content);
+      if (found) return found;
+      folder.remove(left);
+    }
+    const name = ownName(content);
+    return new PartialFile(folder, name, await folder.create(name), content);
+  }
+
+  /** How many bytes of it are there; nothing changes. */
+  static sizeOf(folder: OpenFolder, content: Content): number {
+    const sizes = [freeName(content), ...folder.names().filter((name) => isTaken(name, content))].map(
+      (name) => folder.look(name)?.size ?? 0n,
+    );
+    const most = Number(sizes.reduce((a, b) => (a > b ? a : b), 0n));
+    return most <= content.size ? most : 0;
+  }
+
+  /** Somebody else may have put a link, a pipe or a file with two names there. */
+  private static async adopt(
+    folder: OpenFolder,
+    name: Name,
+    content: Content,
+  ): Promise<PartialFile | undefined> {
+    const file = await folder.reopen(name).catch(() => undefined);
+    const stats = await file?.stat();
+    if (file && stats?.isFile() && stats.nlink === 1 && stats.uid === process.geteuid?.()) {
+      if (stats.size <= content.size) {
+        const partial = new PartialFile(folder, name, file, content);
+        await partial.rehash(stats.size);
+        return partial;
+      }
+    }
+    await file?.close();
+    return undefined;
+  }
+
+  /** Of its bytes so far, in hexadecimal. */
+  get sha256(): string {
+    return this.hash.copy().digest('hex');
+  }
+
+  /** Forgets everything behind. */
+  async cutAt(offset: number): Promise<void> {
+    if (offset === this.size) return;
+    await this.file.truncate(offset);
+    await this.rehash(offset);
+  }
+
+  async append(data: Buffer): Promise<void> {
+    this.hash.update(data);
+    for (let at = 0; at < data.length;) {
+      const { bytesWritten } = await this.file.write(data, at, data.length - at, this.size);
+      at += bytesWritten;
+      this.size += bytesWritten;
+    }
+  }
+
+  /** It becomes `name`; what was there is replaced, or with `clobber: false` kept: EEXIST. */
+  async commit(name: Name, { mode, clobber }: { mode: number; clobber: boolean }): Promise<void> {
+    clearInterval(this.beat);
+    try {
+      await this.file.chmod(mode & PERMISSIONS);
+      await this.file.sync();
+      if (clobber) this.folder.rename(this.name, name);
+      else this.folder.place(this.name, name);
+      this.isOver = true;
+    } finally {
+      await this.discard();
+    }
+  }
+
+  /** For the next transfer of the same content, unless it is little. */
+  async keep(): Promise<void> {
+    if (!this.content || this.size < WORTH_KEEPING) return this.discard();
+    clearInterval(this.beat);
+    this.isOver = true;
+    await this.file.close();
+    try {
+      this.folder.rename(this.name, freeName(this.content));
+    } catch {
+      // Its folder is gone, or may not be written any more.
+    }
+  }
+
+  async discard(): Promise<void> {
+    clearInterval(this.beat);
+    await this.file.close();
+    if (!this.isOver) this.folder.remove(this.name);
+    this.isOver = true;
+  }
+
+  private async rehash(size: number): Promise<void> {
+    this.hash = createHash('sha256');
+    this.size = 0;
+    const piece = Buffer.allocUnsafe(READ_BYTES);
+    while (this.size < size) {
+      const wanted = Math.min(READ_BYTES, size - this.size);
+      const { bytesRead } = await this.file.read(piece, 0, wanted, this.size);
+      if (bytesRead === 0) break;
+      this.hash.update(piece.subarray(0, bytesRead));
+      this.size += bytesRead;
+    }
+  }
+}
+
+/** What is there of the content, under a new name: a rename succeeds once. Undefined if nobody left any. */
+async function claim(folder: OpenFolder, content: Content): Promise<Name | undefined> {
+  const own = ownName(content);
+  if (isRenamed(folder, freeName(content), own)) return own;
+  const taken = folder.names().filter((name) => isTaken(name, content));
+  const state = (name: Name): string => {
+    const stats = folder.look(name);
+    return `${stats?.mtimeNs} ${stats?.size}`;
+  };
+  const before = taken.map(state);
+  // Their owners are at work, about to leave, or were killed.
+  for (let waited = 0; taken.length > 0 && waited < STALE_MS; waited += BEAT_MS / 2) {
+    await delay(BEAT_MS / 2);
+    if (isRenamed(folder, freeName(content), own)) return own;
+  }
+  const left = taken.find((name, at) => state(name) === before[at] && folder.look(name) !== undefined);
+  return left !== undefined && isRenamed(folder, left, own) ? own : undefined;
+}
+
+function isRenamed(folder: OpenFolder, from: Name, to: Name): boolean {
+  try {
+    folder.rename(from, to);
+    return true;
+  } catch {
+    return false;
+  }
+}

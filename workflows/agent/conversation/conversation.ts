@@ -1,0 +1,380 @@
+// A conversation: accepts messages one after the other, runs a turn for each, owns the sessions that its turns opened
+// and its sub-agents, and closes them when it ends.
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  isCancellation,
+  log,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type {
+  AgentInput,
+  AgentResult,
+  AgentSettings,
+  AgentState,
+  SendRequest,
+  TurnResult,
+  Usage,
+} from '../../../contracts/agents/agent';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { toFailure } from '../../../contracts/errors/failure';
+import { hostNameOf, turnWorkflowId } from '../../../contracts/ids';
+import { addUsage } from '../../../contracts/models/usage';
+import type { Wait } from '../../../contracts/agents/waits';
+import { attributesOfAgent, firstState } from '../../../contracts/agents/work-state';
+import { agentDetails } from '../agent-labels';
+import { AgentPhase } from './agent-phase';
+import { waitOf } from '../agent-waits';
+import { AgentRewinds } from '../agent-rewinds';
+import { AgentSessions } from '../agent-sessions';
+import { carriedConversation } from './carried-conversation';
+import { continuedInput, settingsOf } from '../../turn/agent-turn';
+import {
+  carriedResult,
+  fits,
+  isLong,
+  lastStep,
+  newConversation,
+  STOPPED,
+  type ConversationRecord,
+} from './conversation-record';
+import { CurrentTurn } from './current-turn';
+import { firstMessages } from './first-messages';
+import { MessageQueue, type Done } from './message-queue';
+import { OpenQuestions } from '../../messages/open-questions';
+import { AgentOwnWorkspace } from '../own-workspace';
+import { refuse } from '../../messages/refusal';
+import { SubAgents } from '../sub-agents';
+import { TakenMessages } from './taken-messages';
+import { tellParent } from '../tell-parent';
+import { ToldState } from '../../messages/told-state';
+import { recordedTranscript } from '../../turn/recorded-transcript';
+import { continueInNextRun } from '../../next-run';
+
+const DAY_MS = 24 * 3_600_000;
+/** Callers that wait by update are sent to the next run after this long. */
+const DRAIN_MS = 10_000;
+
+type AgentWorkflow = (input: AgentInput, carried: ConversationRecord) => Promise<AgentResult>;
+
+export class Conversation {
+  readonly transcript = recordedTranscript();
+  readonly agents: SubAgents;
+  readonly taken: TakenMessages;
+  readonly questions: OpenQuestions;
+  readonly rewinds: AgentRewinds;
+  /** Accepts no messages for a moment: it is about to continue as new. */
+  isDraining = false;
+  private readonly queue: MessageQueue;
+  private readonly phase = new AgentPhase();
+  private readonly sessions: AgentSessions;
+  private readonly refused: string[];
+  private readonly mode: 'task' | 'conversation';
+  private turns: number;
+  private lastResult: AgentResult | null;
+  private usage: Usage | null;
+  private readonly scope = new CancellationScope();
+  private readonly turn = new CurrentTurn();
+  /** In earlier runs. */
+  private readonly stepsBefore: number;
+  private readonly isFresh: boolean;
+  private readonly settings: AgentSettings;
+  private readonly workspace: AgentOwnWorkspace;
+  private readonly told: ToldState;
+
+  constructor(
+    private readonly id: string,
+    private readonly input: AgentInput,
+    carried?: ConversationRecord,
+  ) {
+    this.mode = input.mode ?? (input.task === undefined ? 'conversation' : 'task');
+    if (this.mode === 'task' && input.task === undefined && !carried) {
+      const allowed = 'a task in mode "task"; without a task, mode "conversation"';
+      refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
+    }
+    const { messages, turns, agents, queue, lastResult, usage, refused, taken, questions } =
+      carried ?? newConversation();
+    this.isFresh = carried === undefined;
+    this.settings = settingsOf(input);
+    this.workspace = new AgentOwnWorkspace(id, input, this.settings);
+    this.transcript.push(...messages);
+    this.turns = turns;
+    this.stepsBefore = carried?.steps ?? 0;
+    this.rewinds = new AgentRewinds({
+      ...{ agent: id, settings: this.settings, transcript: this.transcript },
+      busyWith: () => this.busyWith,
+      nextStep: () => lastStep(this.transcript.messages, this.stepsBefore) + 1,
+      resetSessions: (reason) => this.sessions.reset(reason),
+    });
+    this.sessions = new AgentSessions(id, input, carried);
+    this.agents = new SubAgents(id, input, agents, () => this.told.isTelling);
+    this.taken = new TakenMessages(taken);
+    this.lastResult = lastResult;
+    this.usage = usage;
+    this.refused = refused;
+    this.questions = new OpenQuestions(questions);
+    const task = this.isFresh && input.task !== undefined ? [input.task] : [];
+    this.queue = new MessageQueue([...task, ...queue]);
+    this.told = ToldState.open(attributesOfAgent(id), firstState(this.queue.length > 0));
+  }
+
+  get isEnding(): boolean {
+    return this.phase.isEnding;
+  }
+
+  get endReason(): string {
+    return this.phase.stopReason ?? 'the agent ended';
+  }
+
+  async live(): Promise<AgentResult> {
+    let next: ConversationRecord | undefined;
+    try {
+      next = await this.scope.run(() => this.converse());
+    } catch (err) {
+      if (!isCancellation(err)) throw err;
+    } finally {
+      if (!next) {
+        this.phase.isEnded = true;
+        this.tell();
+        await CancellationScope.nonCancellable(() => this.end());
+      }
+    }
+    if (next) return continueInNextRun<AgentWorkflow>(continuedInput(this.input, this.mode), next);
+    const result = this.lastResult ?? STOPPED;
+    this.queue.answerAll(STOPPED);
+    const told = { ...result, ...(this.usage && { usage: this.usage }) };
+    await CancellationScope.nonCancellable(() => tellParent(this.id, told));
+    this.show();
+    await condition(allHandlersFinished);
+    // Time that has run out is a result, whatever kept the turn.
+    if (this.mode === 'task' && result.error && result.reason !== 'time_limit') {
+      throw toFailure(HoldfastError.received(result.error.code, result.error.facts));
+    }
+    return result;
+  }
+
+  take(request: SendRequest, done?: Done): void {
+    this.queue.add(request, done);
+    if (request.mode === 'interrupt' && this.phase.isWorking) void this.turn.interrupt();
+  }
+
+  /** Ends the running turn before its next step; resolves when it has ended, at once if none is running. */
+  async interruptTurnAtWork(): Promise<void> {
+    if (!this.phase.isWorking) return;
+    const { turns } = this;
+    void this.turn.interrupt();
+    await condition(() => !this.phase.isWorking || this.turns !== turns);
+  }
+
+  stop(reason: string): void {
+    this.phase.stop(reason);
+    this.tell();
+    this.scope.cancel();
+  }
+
+  /** Ends the turn and resets the sessions; resolves when that is done. */
+  async recover(reason: string): Promise<void> {
+    this.phase.recoverReason ??= reason;
+    this.turn.cancel();
+    const isOver = (): boolean => this.phase.recoverReason === null || this.isEnding;
+    // Nobody awaits a signal's promise: if it were cancelled with the workflow, it would fail the task.
+    await CancellationScope.nonCancellable(() => condition(isOver));
+  }
+
+  refuse(err: unknown): void {
+    this.refused.push(err instanceof Error ? err.message : String(err));
+    if (this.refused.length > 5) this.refused.shift();
+  }
+
+  /** Runs until its end, or until it should continue as new with the returned record. */
+  private async converse(): Promise<ConversationRecord | undefined> {
+    if (this.input.workspace) await this.workspace.make();
+    if (this.isFresh) this.transcript.push(...(await firstMessages(this.id, this.input)));
+    const idleMs = this.input.idleMs ?? DAY_MS;
+    const { phase } = this;
+    const hasWork = (): boolean => this.queue.length > 0 || phase.recoverReason !== null;
+    while (!phase.isStopped) {
+      // A rewind goes first; no message that came meanwhile overtakes it.
+      if (this.rewinds.isRewinding) await condition(() => !this.rewinds.isRewinding);
+      if (phase.recoverReason !== null) await this.resetSessions(phase.recoverReason);
+      const next = this.mayContinueAsNew() ? undefined : this.queue.next();
+      if (next) {
+        const result = await this.runTurn(next.message, next.done);
+        next.done?.(result);
+      } else if (this.isDraining) {
+        const record = await this.drained();
+        if (record) return record;
+      } else if (this.isDone() || !(await this.idle(hasWork, idleMs))) {
+        return undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /** False if nothing came in time. */
+  private idle(hasWork: () => boolean, idleMs: number): Promise<boolean> {
+    this.tell();
+    return condition(hasWork, idleMs);
+  }
+
+  /** A task ends with its answer; a recovered task waits for the next message. */
+  private isDone(): boolean {
+    return this.mode === 'task' && this.lastResult?.reason !== 'recovered';
+  }
+
+  private async runTurn(message: string, done?: Done): Promise<AgentResult> {
+    const number = (this.turns += 1);
+    this.phase.message = message;
+    this.tell();
+    this.show();
+    try {
+      const full = await this.turnOf(number, message);
+      const { messages, sessions, calls, ...result } = full;
+      this.transcript.push(...messages);
+      this.sessions.opened({ sessions, calls });
+      if (result.usage) this.usage = addUsage(this.usage, result.usage);
+      this.lastResult = result;
+      return result;
+    } catch (err) {
+      done?.(STOPPED); // Cancelled before it had a result.
+      this.sessions.opened(null);
+      throw err;
+    } finally {
+      this.phase.message = null;
+      this.show();
+    }
+  }
+
+  private async turnOf(number: number, message: string): Promise<TurnResult> {
+    const { id, settings, transcript, told } = this;
+    const result = await this.turn.run({
+      ...{ agent: id, number, message, settings },
+      extent: transcript.extent,
+      stepsBefore: lastStep(this.transcript.messages, this.stepsBefore),
+      tells: told.isTelling,
+    });
+    const isRecovered = result.reason === 'stopped' && this.phase.recoverReason !== null && !this.isEnding;
+    return isRecovered ? { ...result, reason: 'recovered' } : result;
+  }
+
+  /** Starts draining if the history is long. True if no caller's message would be cut off. */
+  private mayContinueAsNew(): boolean {
+    const isFitting = fits(this.record([]));
+    // Queued messages become fewer; if none are queued, it would not fit the next time either.
+    const mayFit = isFitting || this.queue.length > 0;
+    this.isDraining = mayFit && (this.isDraining || (this.turns > 0 && isLong() && !this.isDone()));
+    return this.isDraining && !this.queue.isAwaited && isFitting;
+  }
+
+  /** What the next run receives, once nobody waits for this one. */
+  private async drained(): Promise<ConversationRecord | undefined> {
+    const messages = await this.carriedMessages();
+    const isBusy = (): boolean => this.isEnding || this.phase.recoverReason !== null;
+    await condition(() => allHandlersFinished() || isBusy(), DRAIN_MS);
+    return !isBusy() && this.mayContinueAsNew() ? this.record(messages) : undefined;
+  }
+
+  private async carriedMessages(): Promise<ConversationRecord['messages']> {
+    const { id, input, transcript } = this;
+    const { messages, usage, fault } = await carriedConversation(id, input, transcript.messages);
+    if (usage) this.usage = addUsage(this.usage, usage);
+    if (fault !== undefined) this.refuse(fault);
+    return messages;
+  }
+
+  private record(messages: ConversationRecord['messages']): ConversationRecord {
+    const { turns, agents, queue, lastResult, usage, refused } = this;
+    return {
+      messages,
+      turns,
+      steps: lastStep(this.transcript.messages, this.stepsBefore),
+      ...this.sessions.record,
+      agents: agents.record,
+      taken: this.taken.record,
+      queue: queue.record,
+      lastResult: lastResult && carriedResult(lastResult),
+      usage,
+      refused,
+      questions: this.questions.record,
+    };
+  }
+
+  private async resetSessions(reason: string): Promise<void> {
+    try {
+      if (this.turns > 0) await this.sessions.reset(reason);
+    } catch (err) {
+      if (isCancellation(err)) throw err;
+      this.refuse(err);
+    } finally {
+      this.phase.recoverReason = null;
+      this.show();
+    }
+  }
+
+  private async end(): Promise<void> {
+    const reason = this.phase.stopReason ?? 'its agent ended';
+    log.info('agent ended', { reason, turns: this.turns });
+    if (!this.agents.isEmpty) await this.agents.stopAll(reason);
+    await this.sessions.close(reason, this.turns);
+    if (this.input.workspace) this.lastResult = await this.workspace.leave(this.lastResult ?? STOPPED);
+  }
+
+  /** Updates the search attributes; to be called where the state will last. A command. */
+  tell(): void {
+    const waits = this.waits?.for;
+    this.told.tell({
+      state: this.phase.status,
+      waitsFor: waits === 'approval' || waits === 'message' ? waits : 'none',
+    });
+  }
+
+  /** Updates the agent's page; to be called when the state changes. Not a command. */
+  show(): void {
+    const { namespace } = workflowInfo();
+    const state = this.state();
+    this.phase.show();
+    const { message, since } = this.phase;
+    setCurrentDetails(agentDetails({ state, namespace, message, since }));
+  }
+
+  state(): AgentState {
+    const { id, mode, turns, queue, phase, lastResult, sessions, refused, input, settings, usage } = this;
+    return {
+      agent: id,
+      mode,
+      status: phase.status,
+      model: input.model,
+      host: hostNameOf(input),
+      turns,
+      currentTurn: phase.isWorking ? turnWorkflowId(id, turns) : null,
+      queued: queue.length,
+      lastResult,
+      sessions: sessions.numbers,
+      agents: this.agents.views(),
+      usage,
+      runId: workflowInfo().runId,
+      messages: this.transcript.messages.length,
+      settings,
+      refused,
+      approvals: this.questions.open,
+      since: phase.since.toISOString(),
+      waits: this.waits,
+      shells: sessions.shells,
+    };
+  }
+
+  private get busyWith(): string | undefined {
+    if (this.phase.isWorking) return `turn ${this.turns}`;
+    if (this.queue.length > 0) return 'a message that is next';
+    return this.phase.recoverReason === null ? undefined : 'the reset of its sessions';
+  }
+
+  private get waits(): Wait | null {
+    const { id, turns } = this;
+    const { status, since } = this.phase;
+    const { open: questions } = this.questions;
+    return waitOf({ id, status, turns, since: since.toISOString(), questions });
+  }
+}

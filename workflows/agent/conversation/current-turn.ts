@@ -1,0 +1,41 @@
+// The turn that an agent is working on, if any: what ends it early, and how.
+import { CancellationScope } from '@temporalio/workflow';
+import type { TurnResult } from '../../../contracts/agents/agent';
+import { runTurn, type TurnOfAgent } from '../../turn/agent-turn';
+
+export class CurrentTurn {
+  private scope: CancellationScope | null = null;
+  /** Null until it runs. */
+  private signalIt: (() => Promise<void>) | null = null;
+  private isInterrupted = false;
+
+  /** One at a time. */
+  async run(of: Omit<TurnOfAgent, 'started'>): Promise<TurnResult> {
+    this.scope = new CancellationScope();
+    const started = (interrupt: () => Promise<void>): void => {
+      this.signalIt = interrupt;
+      if (this.isInterrupted) void this.interrupt();
+    };
+    try {
+      return await this.scope.run(() => runTurn({ ...of, started }));
+    } finally {
+      this.signalIt = null;
+      this.isInterrupted = false;
+    }
+  }
+
+  /** Ends it before its next step, as soon as it runs. */
+  async interrupt(): Promise<void> {
+    this.isInterrupted = true;
+    try {
+      await this.signalIt?.();
+    } catch {
+      // It has just ended: the message is next anyway.
+    }
+  }
+
+  /** Ends it at once. */
+  cancel(): void {
+    this.scope?.cancel();
+  }
+}

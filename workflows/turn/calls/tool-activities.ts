@@ -1,0 +1,66 @@
+// How workflows run tools: beside the agents, or on the host of the shells.
+import {
+  proxyActivities,
+  workflowInfo,
+  type ActivityInterfaceFor,
+  type ActivityOptions,
+} from '@temporalio/workflow';
+import type { ToolActivities } from '../../../contracts/activities';
+import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
+import { shareOf } from '../../../contracts/agents/shares';
+import { failedCall } from '../../../contracts/errors/failed-call';
+import { fromFailure } from '../../../contracts/errors/failure';
+import { hostTaskQueue, LOCAL_HOST } from '../../../contracts/ids';
+import type { ToolInvocation } from '../../../contracts/tools/tools';
+import { DELIVERY_MS, hostFailure } from '../../host/host-activities';
+
+export const RETRY = { initialInterval: '500ms', maximumInterval: '30s' } as const;
+/** For model calls and tools, whose own limits are in their input. */
+export const LASTING: ActivityOptions = {
+  startToCloseTimeout: '31 days',
+  heartbeatTimeout: '10s',
+  retry: RETRY,
+};
+
+/** Where tools run: on a host, or, without one, beside the agents. */
+export const toolsOn = (
+  host: string | null,
+  options: ActivityOptions = {},
+): ActivityInterfaceFor<ToolActivities> =>
+  toolsAt(host === null ? undefined : hostTaskQueue(host), {
+    ...(host !== null && { scheduleToStartTimeout: DELIVERY_MS }),
+    ...options,
+  });
+
+export const toolsAt = (
+  taskQueue: string | undefined,
+  options: ActivityOptions,
+): ActivityInterfaceFor<ToolActivities> =>
+  proxyActivities<ToolActivities>({
+    ...LASTING,
+    ...(taskQueue !== undefined && { taskQueue }),
+    ...ownShare(),
+    ...options,
+  });
+
+/** The server gives an activity its workflow's tenant, but tells it only what the activity itself was scheduled with. */
+export function ownShare(): ActivityOptions {
+  const { fairnessKey } = workflowInfo().priority ?? {};
+  return fairnessKey ? { priority: shareOf(fairnessKey) } : {};
+}
+
+/** One call of the model. If the host is offline, the model is told. */
+export async function callTool(input: ToolInvocation, summary: string): Promise<ToolResult> {
+  const host = hostOf(input.call, input.settings.host);
+  try {
+    // Without the facts, which the tool itself declares: history is paid for.
+    const call = { ...input.call, facts: undefined };
+    return await toolsOn(host).callTool.executeWithOptions({ summary }, [{ ...input, call }]);
+  } catch (err) {
+    const known = host === null ? undefined : fromFailure(hostFailure(err, host));
+    if (!known) throw err;
+    return failedCall(input.call, known);
+  }
+}
+
+const hostOf = ({ runsOn }: ToolCall, host = LOCAL_HOST): string | null => (runsOn === 'host' ? host : null);
