@@ -11,7 +11,7 @@ try {
     if (state !== 'working') continue;
     // From the agent, its turn and its sessions: what one of them waits for in detail.
     const { turn, shells, waits } = await client.agent(id).state();
-    console.log(`  step ${turn?.step}: ${turn?.doing}; ${shells.length} sessions; waits for ${waits?.for}`);
+    console.log(`  step ${turn?.step}: ${turn?.doing}; sessions: ${shells.length}; waits for ${waits?.for}`);
   }
 } finally {
   // Else the connection keeps the process alive.

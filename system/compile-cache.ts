@@ -3,5 +3,9 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { defaultCacheDir } from './data-dir';
 
+const folder = join(defaultCacheDir(process.env), 'compiled');
+
 // If the folder is not writable, nothing is cached and nothing fails.
-enableCompileCache(join(defaultCacheDir(process.env), 'compiled'));
+enableCompileCache(folder);
+// That is for this thread only. The one that runs the workflows, which the SDK starts, reads the variable.
+process.env.NODE_COMPILE_CACHE ??= folder;

@@ -4,6 +4,7 @@ import { createInterface, type Interface, type Key } from 'node:readline';
 import { draw, harmless, writingBy } from '../terminal/guarded-output';
 import { styled, wantsColour } from '../terminal/terminal-style';
 import { cut, plainText } from './plain-lines';
+import { counted } from '../../contracts/text/counted';
 
 /** A paste arrives between two markers (xterm, bracketed paste mode), so that its line ends send nothing. */
 const PASTE_ON = '\x1b[?2004h';
@@ -139,7 +140,7 @@ export class ChatScreen {
     const typed = this.typed
       .slice(-SHOWN_TYPED)
       .map((line, index) => `${index === 0 ? PROMPT : CONTINUED}${cut(plainText(line), columns - 2)}`);
-    const more = hidden > 0 ? [styled('dim', `${hidden} lines above`)] : [];
+    const more = hidden > 0 ? [styled('dim', `${counted(hidden, 'line')} above`)] : [];
     const last = this.typed.length > 0 ? CONTINUED : PROMPT;
     this.editor.setPrompt([...this.block, ...more, ...typed, last].join('\n'));
     this.editor.prompt(true);

@@ -8,6 +8,7 @@ import { styled } from '../terminal/terminal-style';
 import { usageText } from '../print/usage-text';
 import type { Work } from '../print/work';
 import { cut } from './plain-lines';
+import { counted } from '../../contracts/text/counted';
 
 /** A session in which something runs. */
 interface RunningSession {
@@ -68,7 +69,7 @@ export function statusLines(status: ChatStatus, isWriting: boolean, columns: num
   if (!state) return [styled('dim', cut(`${id}  …`, columns))];
   const parts = [
     `${id}  ${state.status === 'working' ? doing(status, state, isWriting) : state.status}`,
-    state.queued > 0 && `${state.queued} more ${state.queued === 1 ? 'message waits' : 'messages wait'}`,
+    state.queued > 0 && counted(state.queued, 'more message waits', 'more messages wait'),
     usageText(state.usage),
   ];
   return [

@@ -15,6 +15,7 @@ import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
 import { inert } from '../terminal/inert-text';
 import { printMessage } from '../print/print-message';
 import { styled } from '../terminal/terminal-style';
+import { counted } from '../../contracts/text/counted';
 
 const TASK = 'Audit the sources of this checkout, and show that nothing is lost on the way.';
 const LINES = 20_000;
@@ -123,7 +124,7 @@ function summarise({ log, cwd, kill, seconds, steps, link }: Outcome): number {
     ],
     ['commands', `${new Set(runs).size} run, ${twice} of them twice`],
     ['worker', `${kill.pid} killed at line ${kill.line}; ${kill.newPid} took over ${kill.ms} ms later`],
-    ['agent', `${steps} steps in ${seconds.toFixed(1)} s`],
+    ['agent', `${counted(steps, 'step')} in ${seconds.toFixed(1)} s`],
     ['web UI', link ?? 'your server’s'],
     ['stop it all', 'npx holdfast down --sessions'],
   ];

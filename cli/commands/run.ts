@@ -14,6 +14,7 @@ import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
 import { printJson } from '../print/print-json';
 import { tellWaits } from '../print/tell-waits';
 import { note, styled } from '../terminal/terminal-style';
+import { counted } from '../../contracts/text/counted';
 
 export interface RunOptions extends GlobalOptions {
   agent?: string;
@@ -86,6 +87,6 @@ async function printSteps(agent: AgentHandle, signal: AbortSignal): Promise<void
 }
 
 function summary({ answer, reason, steps }: AgentResult): string {
-  const end = styled('dim', inertLine(`[${reason.replace('_', ' ')} after ${steps} steps]`));
+  const end = styled('dim', inertLine(`[${reason.replaceAll('_', ' ')} after ${counted(steps, 'step')}]`));
   return answer === null ? end : `\n${inert(answer)}\n${end}`;
 }

@@ -14,6 +14,7 @@ import { configOf, dataDirOf, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { describeTool } from '../print/tool-page';
 import { note, styled } from '../terminal/terminal-style';
+import { counted } from '../../contracts/text/counted';
 
 const EFFECTS = { read_only: 'read only', idempotent: 'idempotent', once: 'once' } as const;
 
@@ -60,7 +61,11 @@ function print({ tools: all, servers, faults }: RegistryRecord): void {
     process.stdout.write(row(tool, width));
   for (const { name, state, tools: count, fault } of servers) {
     const told =
-      fault && state !== 'connected' ? `: ${fault}` : state === 'connected' ? `, ${count} tools` : '';
+      fault && state !== 'connected'
+        ? `: ${fault}`
+        : state === 'connected'
+          ? `, ${counted(count, 'tool')}`
+          : '';
     note(`MCP server ${name}: ${state}${told}`);
   }
   for (const fault of faults) note(fault);

@@ -10,6 +10,7 @@ import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewin
 import { openContext, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { note, styled } from '../terminal/terminal-style';
+import { counted } from '../../contracts/text/counted';
 
 export interface DiffCommandOptions
   extends GlobalOptions, Pick<DiffOptions, 'step' | 'from' | 'to' | 'turn'> {
@@ -91,7 +92,8 @@ function tell(agent: string, { step, to, files, messages, running }: RewindResul
     if (changedIn(files.changes.counts) === 0) say(`The files are as they were after step ${to}.`);
     else say(isDry ? 'Nothing was changed yet.' : `The files are as they were after step ${to} again.`);
   }
-  if (messages !== null) say(`The model ${isDry ? 'would forget' : 'forgets'} ${messages} messages.`);
+  if (messages !== null)
+    say(`The model ${isDry ? 'would forget' : 'forgets'} ${counted(messages, 'message')}.`);
   if (running.length > 0)
     say(
       `Commands still run in session ${running.join(', ')}, and may change files again: end them with --stop, or with ` +

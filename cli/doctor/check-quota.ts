@@ -12,6 +12,7 @@ import {
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { configurationSource, readConfiguration } from '../../workers/configuration/configuration';
 import { recordedConfig } from '../../workers/configuration/recorded-choice';
+import { counted } from '../../contracts/text/counted';
 
 interface Found {
   status: 'ok' | 'warn';
@@ -34,7 +35,9 @@ export async function checkQuota(
     const parts = [
       limits.tokens !== null && `${used.tokens} of ${limits.tokens} tokens`,
       limits.costUsd !== null && `${dollars(used.costUsd)} of ${dollars(limits.costUsd)}`,
-      limits.costUsd !== null && used.unpriced > 0 && `${used.unpriced} calls of models without prices`,
+      limits.costUsd !== null &&
+        used.unpriced > 0 &&
+        `${counted(used.unpriced, 'call')} of models without prices`,
     ];
     const found = `${parts.filter((part) => part !== false).join(', ')} on ${used.day} (UTC)`;
     const until = new Date(nextDayMs(now)).toISOString();

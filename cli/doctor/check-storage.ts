@@ -10,6 +10,7 @@ import { workersConfiguration } from '../../workers/configuration/configuration'
 import type { CheckpointSettings } from '../../contracts/workspaces/settings';
 import { checkpointStores } from '../../workers/host/host-workspaces';
 import { blobFolder } from '../../workers/open-blobs';
+import { counted } from '../../contracts/text/counted';
 
 interface Found {
   status: 'ok' | 'warn' | 'fail';
@@ -48,7 +49,7 @@ function logsOf(dataDir: string, { sessionLogBytes, hostLogBytes, closedSessionM
   const ofHost = ({ host, bytes, sessions, largest }: LogUsage): string => {
     const { agent, session } = largest.ref;
     const most = `session ${session} of ${agent} with ${share(largest.bytes, sessionLogBytes)}`;
-    return `host ${host}: ${share(bytes, hostLogBytes)} in ${sessions} sessions, the largest ${most}`;
+    return `host ${host}: ${share(bytes, hostLogBytes)} in ${counted(sessions, 'session')}, the largest ${most}`;
   };
   const used = logUsage(dataDir).map(ofHost);
   const found = [...used, `closed ones are kept for ${closedSessionMs / DAY_MS} days`].join('; ');

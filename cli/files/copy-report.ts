@@ -10,6 +10,7 @@ import { reportError } from '../print/report-error';
 import { note } from '../terminal/terminal-style';
 import { Progress } from './progress';
 import { sizeText, timeText } from './sizes';
+import { counted } from '../../contracts/text/counted';
 
 const LEFT = 130;
 
@@ -56,7 +57,7 @@ export class CopyReport {
         ...(failed > 0 ? [`${failed} failed`] : []),
       ];
       const rate = sizeText(bytes / Math.max(0.001, ms / 1_000));
-      const copied = `${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)}`;
+      const copied = `${counted(files, 'file')}, ${sizeText(bytes)}`;
       note([`${copied} in ${timeText(ms / 1_000)} (${rate}/s)`, ...more].join(', '));
     }
     return this.exitCode;

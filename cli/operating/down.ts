@@ -17,6 +17,7 @@ import { stopMarker } from '../waiting/keep-running';
 import { printJson } from '../print/print-json';
 import { tellIfSlow } from '../waiting/tell-if-slow';
 import { note } from '../terminal/terminal-style';
+import { counted } from '../../contracts/text/counted';
 
 export interface DownOptions extends GlobalOptions {
   sessions?: boolean;
@@ -72,7 +73,9 @@ export async function down(options: DownOptions): Promise<number> {
     process.stdout.write(
       `server ${server ? 'stopped' : 'was not running'}, worker ${worker ? 'stopped' : 'was not running'}, ` +
         (gateway ? 'page stopped, ' : '') +
-        (options.sessions ? `${ended.length} sessions ended` : `${left} sessions live on`) +
+        (options.sessions
+          ? `${counted(ended.length, 'session')} ended`
+          : counted(left, 'session lives on', 'sessions live on')) +
         (options.sessions && left > 0 ? `, ${left} still running\n` : '\n'),
     );
   }

@@ -8,6 +8,7 @@ import { inertLine, inertText } from '../../contracts/text/inert';
 import { draw } from '../terminal/guarded-output';
 import { inert } from '../terminal/inert-text';
 import { styled } from '../terminal/terminal-style';
+import { counted } from '../../contracts/text/counted';
 
 const SHOWN_LINES = 12;
 
@@ -50,7 +51,7 @@ function print(style: Parameters<typeof styled>[0], label: string, text: string)
       ? lines
       : [
           ...lines.slice(0, SHOWN_LINES / 2),
-          `… ${lines.length - SHOWN_LINES} lines …`,
+          `… ${counted(lines.length - SHOWN_LINES, 'line')} …`,
           ...lines.slice(-SHOWN_LINES / 2),
         ];
   const margin = ' '.repeat(11);

@@ -6,6 +6,7 @@ import { inert } from '../terminal/inert-text';
 import { reportError } from './report-error';
 import { note } from '../terminal/terminal-style';
 import { usageText } from './usage-text';
+import { counted } from '../../contracts/text/counted';
 
 /** EX_TEMPFAIL of sysexits: it ended without an answer, and the next message continues. */
 const NO_ANSWER = 75;
@@ -32,6 +33,6 @@ export function printResult(result: AgentResult): void {
 
 /** For example `answered after 2 steps; 1,200 tokens in, 90 out`. */
 export function resultText({ reason, steps, usage }: AgentResult): string {
-  const end = `${reason.replaceAll('_', ' ')} after ${steps} ${steps === 1 ? 'step' : 'steps'}`;
+  const end = `${reason.replaceAll('_', ' ')} after ${counted(steps, 'step')}`;
   return [end, usageText(usage)].filter((part) => part).join('; ');
 }

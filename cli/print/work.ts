@@ -16,6 +16,7 @@ import type { Snapshot } from '../../exec/protocol';
 import { isLocal, type CliContext } from '../context';
 import { withLocalHost } from '../local-host';
 import { ANSWER_MS, inTime, Questions } from './timed-questions';
+import { counted } from '../../contracts/text/counted';
 
 /** One workflow, as `ps` and `tree` show it. Times are ISO 8601. */
 export interface Work {
@@ -172,11 +173,11 @@ function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
 async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Told> {
   // Agents of earlier releases do not report those below them.
   const state: Partial<AgentState> = await client.agent(workflowId.replace(/^agent\//, '')).ownState();
-  const { status, currentTurn, queued = 0, turns, agents = [], usage = null } = state;
-  const more = queued > 0 ? `, ${queued} more messages wait` : '';
+  const { status, currentTurn, queued = 0, turns = 0, agents = [], usage = null } = state;
+  const more = queued > 0 ? `, ${counted(queued, 'more message waits', 'more messages wait')}` : '';
   const doing = currentTurn
     ? `${status}: turn ${currentTurn.split('/').at(-1)}${more}`
-    : `${status} after ${turns} ${turns === 1 ? 'turn' : 'turns'}${more}`;
+    : `${status} after ${counted(turns, 'turn')}${more}`;
   return { doing, usage, subAgents: agents.map(subAgentWork) };
 }
 

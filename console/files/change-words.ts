@@ -2,6 +2,7 @@
 import type { Message } from '../../contracts/agents/agent';
 import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
 import type { ChangeCounts, CheckpointOutcome, FileChange } from '../../contracts/workspaces/checkpoints';
+import { howMany } from '../text/how-many';
 
 export const changedIn = ({ added, modified, deleted }: ChangeCounts): number => added + modified + deleted;
 
@@ -39,7 +40,7 @@ export function checkpointWords({
   }
   const { changes, files, skipped } = outcome;
   if (before || (changes && changedIn(changes) === 0)) return null;
-  const what = changes ? countsText(changes) : `${files} files`;
+  const what = changes ? countsText(changes) : howMany(files, 'file');
   const left = skipped ? `; ${skipped.count} left out` : '';
   return { text: `files after step ${step}: ${what}${left}`, hasDiff: true };
 }
@@ -68,7 +69,7 @@ export const sessionsText = (sessions: readonly number[]): string =>
 export function resultWords({ step, to, files, messages, running }: RewindResult): string {
   const parts = [
     ...(files ? [countsText(files.changes.counts)] : []),
-    ...(messages === null ? [] : [`the model no longer sees ${messages} messages`]),
+    ...(messages === null ? [] : [`the model no longer sees ${howMany(messages, 'message')}`]),
   ];
   const more = [
     ...(running.length > 0

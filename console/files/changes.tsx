@@ -8,6 +8,7 @@ import { exactLine, ExactLine } from '../text/exact-text';
 import { PatchLines, SHOWN_LINES } from '../text/patch';
 import { readDiff, type DiffOfPath } from '../text/read-diff';
 import { changedIn, countsText, linesText } from './change-words';
+import { howMany } from '../text/how-many';
 
 const SHOWN_FILES = 100;
 
@@ -32,7 +33,7 @@ export function Changes({ of: { changes, text, isCut }, step }: { of: Comparison
           Show all {files.length} files
         </button>
       )}
-      {changes.omitted > 0 && <p class="quiet">{changes.omitted} more files are not listed.</p>}
+      {changes.omitted > 0 && <p class="quiet">Not listed: {howMany(changes.omitted, 'more file')}.</p>}
       {isCut && <p class="quiet">The diff is too long: its end is missing.</p>}
       {changedIn(changes.counts) === 0 && <p class="quiet">{countsText(changes.counts)}</p>}
     </>

@@ -6,6 +6,7 @@ import { ExactLine } from '../text/exact-text';
 import { changedIn, countsText, sessionsText } from './change-words';
 import { ChangedPath } from './changes';
 import type { Outlook } from './rewind-requests';
+import { howMany } from '../text/how-many';
 
 interface OutlookProps {
   of: Outlook;
@@ -21,7 +22,8 @@ export function OutlookView({ of: { result, conflict }, isEnded, stop }: Outlook
       {files && <FilesThen changes={files.changes} />}
       {messages !== null && (
         <p>
-          The model would no longer see {messages} messages. They stay in this list, marked as taken back.
+          The model would no longer see {howMany(messages, 'message')}. They stay in this list, marked as
+          taken back.
         </p>
       )}
       {running.length > 0 && (

@@ -4,6 +4,7 @@ import type { RegistryRecord } from '../../contracts/tools/registry-record';
 import { useLoaded } from '../api/load';
 import { ExactText } from '../text/exact-text';
 import { Empty, ProblemNote, State } from '../parts/notes';
+import { howMany } from '../text/how-many';
 
 const EVERY_MS = 10_000;
 
@@ -25,7 +26,8 @@ export function ToolsPage(): VNode {
           <ul class="plain-list">
             {registry.servers.map(({ name, state, tools, fault }) => (
               <li key={name}>
-                <State state={state} /> <strong>{name}</strong> {tools} tools <ExactText text={fault ?? ''} />
+                <State state={state} /> <strong>{name}</strong> {howMany(tools, 'tool')}{' '}
+                <ExactText text={fault ?? ''} />
               </li>
             ))}
           </ul>

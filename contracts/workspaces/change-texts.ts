@@ -1,5 +1,6 @@
 // Words for changes of files, the same wherever they are shown. Pure.
 import type { ChangeCounts, CheckpointOutcome } from './checkpoints';
+import { counted } from '../text/counted';
 
 /** For example `2 added, 1 deleted`. */
 export function countsText(counts: ChangeCounts): string {
@@ -32,6 +33,6 @@ export function outcomeText(outcome: CheckpointOutcome): string {
   if (outcome.state !== 'kept')
     return `${outcome.state === 'off' ? 'no checkpoints' : 'checkpoint missing'}: ${outcome.reason}`;
   const { changes, files, skipped } = outcome;
-  const what = changes ? countsText(changes) : `${files} files`;
+  const what = changes ? countsText(changes) : counted(files, 'file');
   return skipped ? `${what}; ${skipped.count} left out` : what;
 }

@@ -5,6 +5,7 @@ import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../contra
 import { atTime, fenced, inMarkdown, listLink, messageList, workflowLink } from '../../contracts/text/labels';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
 import { questionDetails } from '../messages/approval-labels';
+import { counted } from '../../contracts/text/counted';
 
 const SHOWN_CHARACTERS = 2_000;
 const PARAGRAPH = 500;
@@ -26,11 +27,11 @@ export function agentDetails({ state, namespace, message, since }: AgentFacts): 
   return paragraphs(
     questionDetails(state.approvals ?? [], namespace),
     headingOf(state, namespace),
-    `since ${atTime(since)}${queued > 0 ? `, ${queued} more messages waiting` : ''}`,
+    `since ${atTime(since)}${queued > 0 ? `, ${counted(queued, 'more message')} waiting` : ''}`,
     message !== null && `“${inMarkdown(message, PARAGRAPH)}”`,
     state.status !== 'working' &&
       lastResult &&
-      `Turn ${turns} ended as **${inMarkdown(lastResult.reason)}** after ${lastResult.steps} steps:`,
+      `Turn ${turns} ended as **${inMarkdown(lastResult.reason)}** after ${counted(lastResult.steps, 'step')}:`,
     state.status !== 'working' && lastResult?.error && inMarkdown(lastResult.error.message, PARAGRAPH),
     state.status !== 'working' && lastResult?.answer && fenced(lastResult.answer, SHOWN_CHARACTERS),
     `Everything: ${listLink(namespace, query, 'agent, turns and sessions')}` +
@@ -125,7 +126,7 @@ export function turnDetails(facts: TurnFacts): string {
 
 export const endedTurnDetails = ({ answer, reason, error, steps }: AgentResult): string =>
   paragraphs(
-    `### Ended as ${inMarkdown(reason)} after ${steps} steps`,
+    `### Ended as ${inMarkdown(reason)} after ${counted(steps, 'step')}`,
     error && inMarkdown(error.message, PARAGRAPH),
     answer && fenced(answer, SHOWN_CHARACTERS),
   );

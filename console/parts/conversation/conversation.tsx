@@ -11,6 +11,7 @@ import { ExactText } from '../../text/exact-text';
 import { Markdown } from '../../text/markdown';
 import { money } from '../notes';
 import { resultsOfReply } from './results-of-reply';
+import { howMany } from '../../text/how-many';
 
 const SHOWN = 200;
 const MORE = 500;
@@ -134,7 +135,9 @@ function MessageView({ message, results, acts }: MessageProps): VNode | null {
     case 'context':
       return <Folded title="files it reads first" text={message.text} />;
     case 'summary':
-      return <Folded title={`summary of the first ${message.covers} messages`} text={message.text} />;
+      return (
+        <Folded title={`summary of the first ${howMany(message.covers, 'message')}`} text={message.text} />
+      );
     case 'repair':
       return <Folded title="asked to repeat its reply in the right form" text={message.text} />;
     case 'checkpoint': {

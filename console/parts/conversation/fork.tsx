@@ -6,6 +6,7 @@ import { useAction } from '../../api/actions';
 import { callApi, pathOf } from '../../api/call-api';
 import { linkTo } from '../../api/place';
 import { Cancel, Dialog, ProblemNote } from '../notes';
+import { howMany } from '../../text/how-many';
 
 interface ForkProps {
   id: string;
@@ -45,7 +46,7 @@ export function ForkButton({ id, at, hasFiles }: ForkProps): VNode {
       <button
         class="plain"
         type="button"
-        title={`Start another agent with the ${at} messages up to here`}
+        title={`Start another agent with the ${howMany(at, 'message')} up to here`}
         disabled={isRunning.value}
         onClick={hasFiles ? () => (isAsking.value = true) : fork}
       >
@@ -53,7 +54,7 @@ export function ForkButton({ id, at, hasFiles }: ForkProps): VNode {
       </button>
       {isAsking.value && (
         <Dialog
-          title={`Start another agent with the ${at} messages up to here?`}
+          title={`Start another agent with the ${howMany(at, 'message')} up to here?`}
           onClose={() => (isAsking.value = false)}
         >
           <label class="check">

@@ -94,7 +94,7 @@ test('a list names the agents that match, what each is doing and what it waits f
   await agent.stop();
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: `${id}: working, waits for none: Ask, ${id}\n  step 2: Running wait; 1 sessions; waits for input\n`,
+    stdout: `${id}: working, waits for none: Ask, ${id}\n  step 2: Running wait; sessions: 1; waits for input\n`,
   });
 }, 60_000);
 

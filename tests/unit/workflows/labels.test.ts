@@ -102,7 +102,7 @@ describe('the details of an agent', () => {
     expect(details).toContain('/workflows/agent%2Fa%2Fturn%2F2)');
     expect(details).toContain('query=HoldfastAgent%3D%22a%22)');
     expect(details).toContain('/workflows/exec%2Fa%2Flocal%2F0)');
-    expect(details).toContain('1 more messages wait');
+    expect(details).toContain('1 more message wait');
     expect(details).toContain('“go on”');
     expect(details).toContain('Refused signals: The message is invalid');
     expect(details).not.toContain('first');

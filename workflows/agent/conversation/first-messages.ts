@@ -7,6 +7,7 @@ import { label } from '../../../contracts/text/labels';
 import { openSessions, readTranscript } from './between-turns';
 import { hostFailure } from '../../host/host-activities';
 import { toolsOn } from '../../turn/calls/tool-activities';
+import { counted } from '../../../contracts/text/counted';
 
 /** Opens the requested sessions ahead, in the background. */
 export async function firstMessages(agent: string, input: AgentInput): Promise<Message[]> {
@@ -34,7 +35,7 @@ async function openAhead(
 
 async function copyOf({ agent, runId, count }: NonNullable<AgentInput['from']>): Promise<Message[]> {
   const messages: Message[] = [];
-  const summary = label(`copy ${count} messages of ${agent}`);
+  const summary = label(`copy ${counted(count, 'message')} of ${agent}`);
   while (messages.length < count) {
     const wanted = { agent, runId, from: messages.length, to: count };
     const page = await readTranscript.executeWithOptions({ summary }, [wanted]);
