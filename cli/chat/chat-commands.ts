@@ -4,11 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { checkedSession } from '../../contracts/ids';
+import { countsText } from '../../contracts/workspaces/change-texts';
+import { REWOUND_PARTS, type RewoundPart } from '../../contracts/workspaces/rewinds';
 import { attach } from '../commands/attach';
 import type { CliContext } from '../context';
 import { note, styled } from '../terminal/terminal-style';
 import { allWork } from '../print/work';
 import { family, forest } from '../print/work-lines';
+import { changeLines, diffLines, rewindRemarks, stepLine } from '../print/workspace-lines';
 import type { ChatOptions } from './open-conversation';
 import { waitingSessions, type ChatStatus } from './status-lines';
 
@@ -62,6 +65,28 @@ export const COMMANDS: readonly ChatCommand[] = [
       const all = family(await allWork(chat.context), chat.agent.id);
       chat.print(forest(all, chat.agent.id).trimEnd());
     },
+  },
+  {
+    name: '/log',
+    takes: '',
+    does: 'its steps, and what each did to files',
+    run: async (chat) => {
+      const steps = await chat.agent.workspace.steps();
+      if (steps.length === 0) note('It has no steps yet.');
+      else chat.print(steps.map(stepLine).join('\n'));
+    },
+  },
+  {
+    name: '/diff',
+    takes: '[N]',
+    does: 'what it changed in files; of step N alone',
+    run: diff,
+  },
+  {
+    name: '/rewind',
+    takes: 'N [files|conversation]',
+    does: 'files and conversation as they were after step N; --force, --stop as in `holdfast rewind`',
+    run: rewind,
   },
   {
     name: '/fork',
@@ -159,6 +184,47 @@ function theSession({ status }: CommandedChat): number {
     what: 'The session to attach to',
     got: 'no number',
     allowed: only.map(({ session }) => session).join(', ') || 'the number of a session; /tree shows them',
+  });
+}
+
+async function diff(chat: CommandedChat, rest: string): Promise<void> {
+  const step = rest === '' ? undefined : stepOf(rest);
+  const { text, changes, isCut } = await chat.agent.workspace.diff({ step });
+  const lines = text === null ? changeLines(changes) : diffLines(text);
+  if (lines.length > 0) chat.print(lines.join('\n'));
+  note(countsText(changes.counts));
+  if (isCut) note('The rest of it is too long: look at single steps.');
+}
+
+async function rewind(chat: CommandedChat, rest: string): Promise<void> {
+  const { agent } = chat;
+  const [to = '', ...words] = rest.split(/\s+/);
+  const parts = words.filter((word) => REWOUND_PARTS.some((part) => part === word)) as RewoundPart[];
+  const others = words.filter((word) => !parts.includes(word as RewoundPart));
+  const unknown = others.filter((word) => word !== '--force' && word !== '--stop');
+  if (unknown.length > 0 || parts.length > 1)
+    throw new HoldfastError('invalid_input', {
+      what: '/rewind',
+      got: rest,
+      allowed: `a step, one of ${REWOUND_PARTS.join(', ')}, --force, --stop`,
+    });
+  const [what] = parts;
+  const [force, stop] = [others.includes('--force'), others.includes('--stop')];
+  const result = await agent.workspace.rewind(stepOf(to), { ...(what && { what }), force, stop });
+  const lines = result.files ? changeLines(result.files.changes) : [];
+  if (lines.length > 0) chat.print(lines.join('\n'));
+  const undo = (step: number): string => `/rewind ${step}`;
+  const reset = (session: number): string => `holdfast reset --agent ${agent.id} --session ${session}`;
+  for (const remark of rewindRemarks({ result, isDry: false, undo, reset })) note(remark);
+}
+
+function stepOf(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new HoldfastError('invalid_input', {
+    what: 'The step',
+    got: text === '' ? 'none' : text,
+    allowed: 'its number',
+    next: 'Type /log, which lists the steps.',
   });
 }
 

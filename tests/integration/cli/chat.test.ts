@@ -1,5 +1,5 @@
 // Conversations on the command line: in real terminals, through pipes, with a real server.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Terminal } from '@xterm/headless';
 import type { AgentResult } from '../../../contracts/agents/agent';
@@ -157,6 +157,48 @@ describe('in a terminal', () => {
     ann.types('/nonsense\r');
     await ann.sees('got /nonsense, allowed /interrupt, /attach');
     ann.types('/quit\r');
+    expect(await ann.exits()).toBe(0);
+  }, 60_000);
+
+  test('what a turn did to files is seen and taken back in the chat, by the numbers that the chat shows', async () => {
+    const folder = mkdtempSync(join(files.directory, 'rewound-'));
+    const path = join(folder, 'plan.txt');
+    const writes = (content: string): { text: string } => ({
+      text: toolCall('write_file', { file_path: path, content }),
+    });
+    const replies = [writes('first\n'), { text: 'done' }, writes('second\n'), { text: 'again' }];
+    const ann = chat('--agent', 'rewound', '--cwd', folder, '--model', files.model(replies));
+    await ann.sees('idle');
+    ann.types('/log\r');
+    await ann.sees('It has no steps yet.');
+    for (const [text, answer] of [
+      ['write', 'done'],
+      ['rewrite', 'again'],
+    ] as const) {
+      ann.types(`${text}\r`);
+      await ann.sees(`\n${answer}`);
+      await ann.sees('[answered after 2 steps');
+      ann.text = '';
+    }
+    ann.types('/log\r');
+    await ann.sees('1  turn 1');
+    await ann.sees('3  turn 2');
+    ann.types('/diff 3\r');
+    await ann.sees('-first');
+    await ann.sees('+second');
+    ann.types('/rewind 1 everything\r');
+    await ann.sees('got 1 everything, allowed a step, one of both, files, conversation, --force, --stop');
+    ann.types('/rewind\r');
+    await ann.sees('got none, allowed its number');
+    expect(readFileSync(path, 'utf8')).toBe('second\n');
+    ann.types('/rewind 1 files\r');
+    await ann.sees('The files are as they were after step 1 again.');
+    await ann.sees('`/rewind 4` undoes it');
+    expect(readFileSync(path, 'utf8')).toBe('first\n');
+    ann.types('/rewind 4\r');
+    await ann.sees('The files are as they were after step 4 again.');
+    expect(readFileSync(path, 'utf8')).toBe('second\n');
+    ann.types('/stop\r');
     expect(await ann.exits()).toBe(0);
   }, 60_000);
 });
