@@ -3,9 +3,15 @@ import { randomUUID } from 'node:crypto';
 import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
+  WorkflowNotFoundError,
   type Client,
   type WorkflowHandle,
 } from '@temporalio/client';
+// What Temporal's own helpers name a request by.
+import {
+  InternalWorkflowStartOptionsSymbol,
+  type InternalWorkflowStartOptions,
+} from '@temporalio/client/lib/internal';
 import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
@@ -23,6 +29,7 @@ import { fromFailure } from '../../contracts/errors/failure';
 import { shareOf } from '../../contracts/agents/shares';
 import { agentWorkflowId, turnWorkflowId } from '../../contracts/ids';
 import { asSummary, label } from '../../contracts/text/labels';
+import { contentHash, sendContent, type MessageContent } from '../../contracts/message-content';
 import { messageMemo, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../../contracts/messages';
 import type { Message as Sent } from '../../contracts/messages/message';
 import { AGENT_MESSAGES as MESSAGES, TURN_MESSAGES } from '../../contracts/messages/to-agents';
@@ -31,19 +38,20 @@ import { parseWith } from '../../contracts/schemas/parse';
 import { parseRequest } from '../../contracts/schemas/parse-request';
 import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../../contracts/agents/sub-agents';
 import { attributesOfNewAgent } from '../../contracts/agents/work-state';
-import { overviewOf } from './agent-overview';
+import { ask, overviewOf } from './agent-overview';
 import { AgentWorkspace } from './agent-workspace';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 import { deliverQuery, sendSignal, sendUpdate } from '../delivery/send-message';
-import { withAttributes } from '../delivery/with-attributes';
+import { withAttributes, type StartAttributes } from '../delivery/with-attributes';
 
 const FOLLOW_MS = 150;
 /** How many possible fork places an error shows. */
 const SHOWN_BEGINNINGS = 20;
 const SHOWN_CHARACTERS = 48;
-/** Memo key: the call that started the agent. */
+/** Memo keys: the call that started the agent, and a hash of what it asked for. */
 const START_ID = 'startId';
+const START_CONTENT = 'startContent';
 
 /** A message of the conversation, with its turn's number and its place in the turn. */
 export interface FollowedMessage {
@@ -92,31 +100,13 @@ export class AgentHandle {
   }
 
   /**
-   * Throws `invalid_input`, or `id_conflict` if an agent with this id is running.
-   * @param startId tells the same start, whose answer was lost, from another agent with this id
+   * Throws `invalid_input`, or `id_conflict` if an agent with this id is running, or was started with other content under
+   * this `startId`.
+   * @param startId tells the same start, whose answer was lost, from another agent with this id: it starts nothing, also
+   * where the agent has ended meanwhile
    */
-  async start(input: AgentInput, startId: string = randomUUID()): Promise<void> {
-    const checked = parseWith(agentInputSchema, 'The input of agent', input);
-    await deliver(this.delivery, async () => {
-      try {
-        await withAttributes(attributesOfNewAgent(this.id, input.task !== undefined), (attributes) =>
-          this.client.workflow.start(WORKFLOWS.agent, {
-            ...attributes,
-            workflowId: this.workflowId,
-            taskQueue: this.server.queue,
-            workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-            args: [checked],
-            priority: shareOf(input.tenant ?? this.id),
-            staticSummary: asSummary(input.task ?? 'a conversation'),
-            memo: { [START_ID]: startId, ...messageMemo(input.task) },
-          }),
-        );
-      } catch (err) {
-        if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
-        const { memo } = await this.handle.describe();
-        if (memo?.[START_ID] !== startId) throw new HoldfastError('id_conflict', { got: this.id });
-      }
-    });
+  async start(input: AgentInput, startId?: string): Promise<void> {
+    await this.startOnce(parseWith(agentInputSchema, 'The input of agent', input), startId, ['start', input]);
   }
 
   /** The agent's result, however long that takes. Throws the error of a failed task. */
@@ -139,11 +129,21 @@ export class AgentHandle {
     return this.update(MESSAGES.send, sendRequest(message, mode, id), id);
   }
 
-  /** One more message, without waiting for the result. */
-  async post(message: string, { mode, id = randomUUID() }: SendOptions = {}): Promise<void> {
+  /**
+   * One more message, without waiting for the result. With an `id`, it throws `id_conflict` where the agent says that it
+   * has taken another message under it; of an agent that does not answer within three seconds that is not known.
+   */
+  async post(message: string, { mode, id }: SendOptions = {}): Promise<void> {
     // With an id, because a signal whose acknowledgement is lost is sent again.
-    const request = sendRequest(message, mode, id);
+    const request = sendRequest(message, mode, id ?? randomUUID());
     await deliver(this.delivery, () => sendSignal(this.handle, MESSAGES.send, request));
+    if (id === undefined) return;
+    const { client, server, workflowId } = this.delivery;
+    const to = { client, server, namespaces: this.namespaces, workflowId, what: 'The agent' };
+    // It has taken what was signalled before it answers.
+    const taken = await ask({ ...to, query: MESSAGES.taken, request: { id } });
+    const isOther = taken && taken.hash !== null && taken.hash !== contentHash(id, sendContent(request));
+    if (isOther) throw new HoldfastError('id_conflict', { got: id });
   }
 
   /**
@@ -170,8 +170,13 @@ export class AgentHandle {
     const count = at ?? messages;
     await this.checkBeginning(count, messages);
     const workspace = files ? { workspace: await this.workspace.at(count) } : {};
+    const from = { agent: this.id, runId, count };
+    const settled = { ...settings, ...own, ...workspace, from };
+    const input = parseWith(agentInputSchema, 'The input of agent', settled);
     const fork = new AgentHandle(this.namespaces, id, this.server);
-    await fork.start({ ...settings, ...own, ...workspace, from: { agent: this.id, runId, count } }, startId);
+    // As it was asked for: the conversation may have gone on between two attempts.
+    const content: MessageContent = ['fork', this.id, at ?? null, files ?? false, own];
+    await fork.startOnce(input, startId, content);
     return fork;
   }
 
@@ -272,6 +277,57 @@ export class AgentHandle {
       allowed: `the number of a user's message or the end: ${numbers.join(', ')}`,
       next: `Name one of these: ${[...shown, `${messages} is the end`].join('; ')}. Nothing was started.`,
     });
+  }
+
+  private async startOnce(
+    input: AgentInput,
+    given: string | undefined,
+    content: MessageContent,
+  ): Promise<void> {
+    const startId = given ?? randomUUID();
+    const memo = {
+      [START_ID]: startId,
+      [START_CONTENT]: contentHash(startId, content),
+      ...messageMemo(input.task),
+    };
+    const start = (attributes: StartAttributes): Promise<unknown> => {
+      const options: InternalWorkflowStartOptions = {
+        ...attributes,
+        workflowId: this.workflowId,
+        taskQueue: this.server.queue,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+        priority: shareOf(input.tenant ?? this.id),
+        staticSummary: asSummary(input.task ?? 'a conversation'),
+        memo,
+        // The server answers a repeated request with the run that it made, also once that has ended.
+        [InternalWorkflowStartOptionsSymbol]: { requestId: startId },
+      };
+      return this.client.workflow.start(WORKFLOWS.agent, { ...options, args: [input] });
+    };
+    await deliver(this.delivery, async () => {
+      // It knows only the latest run of those that continue as new: its memo knows the start of the first.
+      if (given !== undefined && (await this.isStarted(memo))) return;
+      try {
+        await withAttributes(attributesOfNewAgent(this.id, input.task !== undefined), start);
+      } catch (err) {
+        if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
+        if (!(await this.isStarted(memo))) throw new HoldfastError('id_conflict', { got: this.id });
+      }
+    });
+  }
+
+  /** Whether this start has made the latest run. Throws `id_conflict` if it was another one under the same id. */
+  private async isStarted(own: Record<typeof START_ID | typeof START_CONTENT, string>): Promise<boolean> {
+    const known = await this.handle.describe().catch((err: unknown) => {
+      if (err instanceof WorkflowNotFoundError) return undefined;
+      throw err;
+    });
+    const memo: Record<string, unknown> = known?.memo ?? {};
+    if (memo[START_ID] !== own[START_ID]) return false;
+    // Agents of earlier releases do not say.
+    const content = memo[START_CONTENT] ?? own[START_CONTENT];
+    if (content !== own[START_CONTENT]) throw new HoldfastError('id_conflict', { got: own[START_ID] });
+    return true;
   }
 
   private update<Request, Answer>(

@@ -87,22 +87,24 @@ export function waitOf({ approvals, status, view, command }: SessionState, workf
   return { for: 'input', since: view?.waiting?.since ?? command.startedAt, workflowId };
 }
 
-interface Question<Answer> extends Asking {
+interface Question<Request, Answer> extends Asking {
   workflowId: string;
-  query: Message<undefined, Answer, 'query'>;
+  query: Message<Request, Answer, 'query'>;
+  request?: Request;
   what: string;
 }
 
 /** Null for what does not answer within three seconds, or no longer exists. */
-export function ask<Answer>({
+export function ask<Request, Answer>({
   client,
   server,
   workflowId,
   query,
+  request,
   what,
-}: Question<Answer>): Promise<Answer | null> {
+}: Question<Request, Answer>): Promise<Answer | null> {
   const to = { client, server, workflowId, needsWorker: true, what };
-  return inTime(client, () => deliverQuery(to, query));
+  return inTime(client, () => deliverQuery(to, query, request));
 }
 
 /** The same of any answer. */

@@ -367,6 +367,16 @@ export interface TranscriptPage {
   total: number;
 }
 
+export interface TakenRequest {
+  /** The id of a message. */
+  id: string;
+}
+
+export interface TakenAnswer {
+  /** `contentHash` of contracts/message-content.ts; null if nothing was taken under the id, or it is forgotten. */
+  hash: string | null;
+}
+
 export interface TranscriptRequest {
   from?: number;
   /** Most messages to return; default 100. */

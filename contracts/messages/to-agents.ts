@@ -5,6 +5,8 @@ import type {
   RecoverRequest,
   SendRequest,
   StopRequest,
+  TakenAnswer,
+  TakenRequest,
   TranscriptPage,
   TranscriptRequest,
   TurnState,
@@ -113,6 +115,14 @@ export const AGENT_MESSAGES = {
     examples: [{}, { from: 0, limit: 100 }],
     request: { schema: 'transcriptSchema', what: 'The transcript request' },
     answer: 'transcriptPage',
+  }),
+  taken: query<TakenRequest, TakenAnswer>({
+    name: 'taken',
+    from: 'anyone',
+    does: 'A hash of the message that was taken under an id; null if none was',
+    examples: [{ id: 'm-1' }],
+    request: { schema: 'takenSchema', what: 'The question' },
+    answer: 'taken',
   }),
   awaitAgents: signal<AwaitAgentsSignal>({
     name: 'awaitAgents',

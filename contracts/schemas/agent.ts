@@ -90,6 +90,8 @@ export const sendSchema = z.strictObject({
 /** Documented only: queries are not checked. */
 export const transcriptSchema = z.object({ from: z.optional(z.int()), limit: z.optional(z.int()) });
 
+export const takenSchema = z.object({ id: messageId });
+
 export const interruptSchema = z.strictObject({});
 export const recoverSchema = z.strictObject({
   id: z.optional(messageId),

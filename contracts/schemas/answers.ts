@@ -4,6 +4,7 @@ import type {
   AgentResult,
   AgentState,
   Message,
+  TakenAnswer,
   TranscriptPage,
   TurnResult,
   TurnState,
@@ -267,6 +268,7 @@ export const turnState = z.object({
   messages: count,
 });
 export const spawned = z.object({ agentId: text });
+export const taken = z.object({ hash: z.nullable(text) });
 const outcome = z.union([
   z.object({ role: text, status: z.literal('running') }),
   z.object({
@@ -360,6 +362,7 @@ export const AS_TYPED: {
   agentState: Same<typeof agentState, AgentState>;
   message: Same<typeof message, Message>;
   transcriptPage: Same<typeof transcriptPage, TranscriptPage>;
+  taken: Same<typeof taken, TakenAnswer>;
   turnResult: Same<typeof turnResult, TurnResult>;
   turnState: Same<typeof turnState, TurnState>;
   approval: Same<typeof approval, Approval>;
@@ -376,6 +379,7 @@ export const AS_TYPED: {
   agentState: true,
   message: true,
   transcriptPage: true,
+  taken: true,
   turnResult: true,
   turnState: true,
   approval: true,

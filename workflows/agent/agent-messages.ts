@@ -124,6 +124,7 @@ export function listen(conversation: Conversation): void {
   listenToAnswers(conversation);
 
   listener.query(MESSAGES.state, () => conversation.state());
+  listener.query(MESSAGES.taken, (request) => ({ hash: taken.hashOf(request?.id) }));
   listener.query(MESSAGES.transcript, (request) => transcript.page(request));
   conversation.show();
 }

@@ -6,6 +6,7 @@ import { HostNamespaces } from '../../../client/hosts/host-namespaces';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { Message } from '../../../contracts/agents/agent';
 import { call, scratch, testClient, uniqueId, type Reply, type Scratch } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
 
 let client: HoldfastClient;
 let files: Scratch;
@@ -230,6 +231,36 @@ test('an id that an earlier agent used runs its commands again', async () => {
   expect(readFileSync(join(files.directory, 'ran-again'), 'utf8')).toBe('x\nx\n');
 });
 
+test('the same start again starts nothing, also once the agent has ended; other content under its id is refused', async () => {
+  const id = uniqueId('same-start');
+  const agent = client.agent(id);
+  const code = `echo x >> ran-${id}`;
+  const input = { task: 'x', ...settings([{ text: exec({ runtime: 'terminal', code }) }, { text: 'done' }]) };
+  await Promise.all([agent.start(input, id), agent.start(input, id)]);
+  const { answer } = await agent.result();
+  await agent.start(input, id);
+  expect(await agent.result()).toMatchObject({ answer });
+  const other = { code: 'id_conflict', facts: { got: id } };
+  await expect(agent.start({ ...input, task: 'y' }, id)).rejects.toMatchObject(other);
+  await expect(agent.fork(id, {}, id)).rejects.toMatchObject(other);
+  expect(readFileSync(join(files.directory, `ran-${id}`), 'utf8')).toBe('x\n');
+  await agent.start(input, uniqueId('another'));
+  await agent.result();
+  expect(readFileSync(join(files.directory, `ran-${id}`), 'utf8')).toBe('x\nx\n');
+});
+
+test('a message under the id of another is refused, whichever way it is sent; the same again is accepted once', async () => {
+  const agent = client.agent(uniqueId('posted'));
+  await agent.start({ mode: 'conversation', ...settings([{ text: 'one' }, { text: 'two' }]) });
+  await agent.post('first', { id: 'm' });
+  await agent.post('first', { id: 'm' });
+  await expect(agent.post('second', { id: 'm' })).rejects.toMatchObject({ code: 'id_conflict' });
+  const isAnswered = async (): Promise<boolean> => (await agent.state()).lastResult?.answer === 'one';
+  await until(isAnswered);
+  expect(await agent.send('second')).toMatchObject({ answer: 'two' });
+  await agent.stop();
+});
+
 test('an agent’s id is accepted once: a second start is refused and the first continues', async () => {
   const id = uniqueId('taken');
   await client.agent(id).start({ mode: 'conversation', ...settings([{ text: 'hi' }]) });
@@ -239,27 +270,41 @@ test('an agent’s id is accepted once: a second start is refused and the first 
   await client.agent(id).stop();
 });
 
-test('a start whose answer is lost is sent again and starts one agent', async () => {
-  const id = uniqueId('lost-answer');
+/** A handle whose first start loses its answer, after `meanwhile`. */
+function losingAnswer(id: string, meanwhile: () => Promise<unknown> = () => Promise.resolve()): AgentHandle {
   let starts = 0;
   const workflow = new Proxy(client.temporal.workflow, {
     get(target, key): unknown {
       if (key !== 'start') return Reflect.get(target, key) as unknown;
       return async (...args: Parameters<typeof target.start>): Promise<unknown> => {
         const handle = await target.start(...args);
+        if (++starts > 1) return handle;
+        await meanwhile();
         // As gRPC says it when the connection breaks before the answer is there.
-        if (++starts === 1) throw Object.assign(new Error('cut'), { code: 14, details: 'cut', metadata: {} });
-        return handle;
+        throw Object.assign(new Error('cut'), { code: 14, details: 'cut', metadata: {} });
       };
     },
   });
   const temporal = Object.create(client.temporal, {
     workflow: { value: workflow },
   }) as typeof client.temporal;
-  const agent = new AgentHandle(new HostNamespaces(temporal, client.server), id, client.server);
-  await agent.start({ mode: 'conversation', ...settings([{ text: 'hi' }]) });
+  return new AgentHandle(new HostNamespaces(temporal, client.server), id, client.server);
+}
+
+test('a start whose answer is lost is sent again and starts one agent', async () => {
+  const id = uniqueId('lost-answer');
+  await losingAnswer(id).start({ mode: 'conversation', ...settings([{ text: 'hi' }]) });
   expect(await client.agent(id).send('x')).toMatchObject({ answer: 'hi' });
   await client.agent(id).stop();
+});
+
+test('a start whose answer is lost until the agent has ended starts it once', async () => {
+  const id = uniqueId('lost-end');
+  const code = `echo x >> ran-${id}`;
+  const replies = [{ text: exec({ runtime: 'terminal', code }) }, { text: 'done' }];
+  await losingAnswer(id, () => client.agent(id).result()).start({ task: 'x', ...settings(replies) });
+  expect(await client.agent(id).result()).toMatchObject({ answer: 'done' });
+  expect(readFileSync(join(files.directory, `ran-${id}`), 'utf8')).toBe('x\n');
 });
 
 test.each([

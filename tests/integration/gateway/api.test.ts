@@ -117,6 +117,16 @@ test('the same Idempotency-Key starts one agent, sends one message and runs one 
     status: 409,
     body: { code: 'id_conflict' },
   });
+  expect(
+    await api.ask('POST', '/v1/agents', { ...body, tenant: 'other' }, { 'Idempotency-Key': key }),
+  ).toMatchObject({ status: 409, body: { code: 'id_conflict' } });
+  const messages = `/v1/agents/${first.agent}/messages`;
+  await api.post(messages, { message: 'go' }, 'm');
+  await api.post(messages, { message: 'go' }, 'm');
+  expect(await api.ask('POST', messages, { message: 'no' }, { 'Idempotency-Key': 'm' })).toMatchObject({
+    status: 409,
+    body: { code: 'id_conflict' },
+  });
   const exec = `/v1/sessions/${first.agent}/local/0/exec`;
   const runs = [1, 2].map(() =>
     api.post(exec, { code: 'echo x >> ran; wc -l < ran', yield: QUICK_YIELD }, 'c'),
@@ -125,6 +135,11 @@ test('the same Idempotency-Key starts one agent, sends one message and runs one 
   expect(await api.ask('POST', exec, { code: 'other' }, { 'Idempotency-Key': 'c' })).toMatchObject({
     status: 409,
   });
+  await api.post(`/v1/agents/${first.agent}/stop`);
+  const ended = `/v1/agents?ended=true&text=${first.agent}`;
+  await until(async () => (await api.get<{ items: Json[] }>(ended)).items[0]?.state === 'ended');
+  expect(await api.post('/v1/agents', body, key)).toEqual(first);
+  expect(await api.get(ended)).toMatchObject({ items: [{ state: 'ended' }] });
 });
 
 test('lists of agents have pages, filters and texts', async () => {

@@ -34,6 +34,11 @@ export class TakenMessages {
     if (known && known.hash !== contentHash(known.id, content)) conflict(known.id, by);
   }
 
+  /** Of what was taken under an id. */
+  hashOf(id: string | undefined): string | null {
+    return this.find(id)?.hash ?? null;
+  }
+
   /** True the first time. Throws `id_conflict`. */
   isFirst(id: string | undefined, content: MessageContent): boolean {
     this.check(id, content, 'handler');
