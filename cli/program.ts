@@ -187,7 +187,11 @@ export function program(): Command {
     .action(action((id: string, options: RewindCommandOptions) => rewind(agentId(id), options)));
   sessionCommand('exec <code>', 'run code in a session; its exit code is passed on')
     .option('--runtime <name>', RUNTIMES.join(', '), runtime, 'terminal')
-    .option('--yield-ms <ms>', 'return after this long if it has not ended', wholeNumber)
+    .option(
+      '--yield-ms <ms>',
+      'return after this long if it has not ended; counted from its start, so after an approval',
+      wholeNumber,
+    )
     .option('--reset', 'end what runs in the session first')
     .option('--cwd <dir>', 'where a new session starts')
     .option('--id <id>', 'repeating an id returns the same result and runs nothing; other code is refused')

@@ -57,6 +57,8 @@ const isTerminal = ({ json }: GlobalOptions): boolean =>
 /** A conversation without a given name ends with its input: nobody could come back to it. */
 async function throughPipe({ agent, how }: OpenedConversation, options: ChatOptions): Promise<number> {
   leaveOnInterrupt(null);
+  if (process.stdin.isTTY)
+    note('This terminal shows plain lines only: each is a message, also one with a slash. Ctrl-D leaves.');
   const code = await pipedChat(agent, options.json ?? false);
   if (how === 'started' && options.agent === undefined) await agent.stop('its input has ended');
   return code;

@@ -66,7 +66,7 @@ export interface Delivery {
 
 /**
  * Throws the catalogue's error that the other side answered with; `no_server` after a minute (`patienceMs`) without one;
- * `no_worker` if nobody polls a task queue; `not_found` for a workflow that does not exist.
+ * `no_worker` if nobody polls a task queue; `not_found` for a workflow that does not exist or has ended.
  */
 export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
   // Patience starts with the first failure: the call may have waited much longer before that.
@@ -128,8 +128,10 @@ async function explained(err: unknown, { client, server, what, workflowId }: Del
       ? new HoldfastError('worker_silent', { taskQueue: queueOf(found) ?? server.queue, got: stuck.got })
       : new HoldfastError('workflow_stuck', { got: workflowId, attempts: stuck?.attempts ?? 'several' });
   }
-  if (err instanceof WorkflowNotFoundError)
-    return new HoldfastError('not_found', { what, got: err.workflowId });
+  if (err instanceof WorkflowNotFoundError) {
+    const ended = (await describe(client, workflowId)) !== undefined;
+    return new HoldfastError('not_found', { what, got: err.workflowId, ...(ended && { ended }) });
+  }
   return fromFailure(err) ?? err;
 }
 

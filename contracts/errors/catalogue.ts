@@ -34,8 +34,11 @@ export const CATALOGUE = {
     false,
     'possible',
     (f: With<'got' | 'what'>) =>
-      `${f.what} does not exist: got ${f.got}${f.allowed ? `, allowed ${f.allowed}` : ''}.`,
-    (f) => String(f.next ?? 'Run `holdfast ps` to see what exists.'),
+      `${f.what} ${f.ended ? 'has ended' : 'does not exist'}: got ${f.got}${f.allowed ? `, allowed ${f.allowed}` : ''}.`,
+    (f) =>
+      String(
+        f.next ?? (f.ended ? 'Run `holdfast ps --all` to see how.' : 'Run `holdfast ps` to see what exists.'),
+      ),
   ),
   busy: entry(
     75,

@@ -44,7 +44,8 @@ const exec = route(
     ...{ method: 'POST', path: `${PATH}/exec`, tag, role: 'operator', takesKey: true },
     summary: 'Run code, opening the session if needed; answers at its end or its yield',
     description:
-      'The header Idempotency-Key is the command’s id: the same again answers the same and runs nothing.',
+      'The header Idempotency-Key is the command’s id: the same again answers the same and runs nothing. A command that ' +
+      'needs an approval begins, and its yield counts, after it: who cannot wait so long asks again with the same key.',
     body: shapes.execBody,
     answer: commandView,
     example: { code: 'ls -la' },

@@ -261,6 +261,18 @@ test('a message under the id of another is refused, whichever way it is sent; th
   await agent.stop();
 });
 
+test('an agent that has ended is told from one that never was', async () => {
+  const agent = client.agent(uniqueId('over'));
+  const { workflowId } = agent;
+  const told = (what: string): unknown => expect.stringContaining(`The agent ${what}: got ${workflowId}.`);
+  const send = (): Promise<unknown> => agent.send('x');
+  await expect(send()).rejects.toMatchObject({ code: 'not_found', message: told('does not exist') });
+  await agent.start({ mode: 'conversation', ...settings([]) });
+  await agent.stop();
+  await agent.result();
+  await expect(send()).rejects.toMatchObject({ code: 'not_found', message: told('has ended') });
+});
+
 test('an agent’s id is accepted once: a second start is refused and the first continues', async () => {
   const id = uniqueId('taken');
   await client.agent(id).start({ mode: 'conversation', ...settings([{ text: 'hi' }]) });
