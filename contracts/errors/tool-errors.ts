@@ -203,7 +203,7 @@ export const TOOL_ERRORS = {
     false,
     'possible',
     (f: With<'action' | 'got' | 'reason'>) => `The file ${f.got} could not be ${f.action}: ${f.reason}.`,
-    () => 'Check its permissions and the free disk space, or use another path.',
+    (f) => String(f.next ?? 'Check its permissions and the free disk space, or use another path.'),
   ),
   patch_failed: entry(
     65,

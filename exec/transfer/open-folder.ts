@@ -96,7 +96,7 @@ export class OpenFolder {
   /** Throws EEXIST if something is there. */
   place(from: Name, to: Name): void {
     linkSync(this.path(from), this.path(to));
-    unlinkSync(this.path(from));
+    this.remove(from);
   }
 
   remove(name: Name): void {

@@ -17,9 +17,19 @@ const IN_THE_WAY: Readonly<Record<string, string>> = {
   ENXIO: 'it is a socket or a pipe',
 };
 
+/** What a transfer has written of a file has no name any more. */
+export class PartLost extends Error {}
+
 /** `not_found`, `storage_failed` for the whole disk, `file_failed` for one file; others unchanged. */
 export function fileErrorOf(err: unknown, action: string, path: Name): HoldfastError {
   if (err instanceof HoldfastError) return err;
+  if (err instanceof PartLost)
+    return new HoldfastError('file_failed', {
+      ...{ got: shown(path), action },
+      reason:
+        'its `.holdfast-*.part` was removed, or another transfer took it over while this one stood still',
+      next: 'Look whether the file is there; if not, copy it again.',
+    });
   const { code = '', syscall } = (err ?? {}) as Partial<NodeJS.ErrnoException>;
   if (syscall === undefined) return new HoldfastError('internal', { reason: reasonOf(err) });
   if (OF_THE_DISK.test(code)) {

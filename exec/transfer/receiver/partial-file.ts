@@ -1,11 +1,13 @@
 // A file that is still being received, beside the one that it will become. Its name says which content it is for, so
 // that an interrupted transfer finds it. One transfer at a time has it: under a name of its own, whose times it keeps
-// moving.
+// moving. A file that another process may have open is never written, nor renamed to the target: a suspended process
+// can go on at any time, even between a check and a write. It is copied.
 import { createHash, randomBytes, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Name } from '../transfer-messages';
 import { PERMISSIONS, type OpenFolder } from '../open-folder';
+import { PartLost } from '../transfer-errors';
+import type { Name } from '../transfer-messages';
 
 const BEAT_MS = 500;
 /** Who has a file moves its times more often than this. */
@@ -33,6 +35,8 @@ export class PartialFile {
   private hash: Hash = createHash('sha256');
   private readonly beat: NodeJS.Timeout;
   private isOver = false;
+  /** Only to end early: what it writes then is in no file that has a name. */
+  private isLost = false;
 
   private constructor(
     private readonly folder: OpenFolder,
@@ -43,17 +47,22 @@ export class PartialFile {
     this.beat = setInterval(() => {
       const now = new Date();
       file.utimes(now, now).catch(() => undefined);
+      this.isLost ||= !this.hasName();
     }, BEAT_MS).unref();
   }
 
   /** With `content`, what an earlier transfer left of it. Throws file system errors. */
   static async open(folder: OpenFolder, content?: Content): Promise<PartialFile> {
     const left = content && (await claim(folder, content));
-    if (content && left !== undefined) {
+    if (content && left) {
       const found = await PartialFile.adopt(folder, left, content);
       if (found) return found;
-      folder.remove(left);
+      folder.remove(left.name);
     }
+    return PartialFile.create(folder, content);
+  }
+
+  private static async create(folder: OpenFolder, content?: Content): Promise<PartialFile> {
     const name = ownName(content);
     return new PartialFile(folder, name, await folder.create(name), content);
   }
@@ -70,20 +79,39 @@ export class PartialFile {
   /** Somebody else may have put a link, a pipe or a file with two names there. */
   private static async adopt(
     folder: OpenFolder,
-    name: Name,
+    { name, isClosed }: Left,
     content: Content,
   ): Promise<PartialFile | undefined> {
     const file = await folder.reopen(name).catch(() => undefined);
     const stats = await file?.stat();
-    if (file && stats?.isFile() && stats.nlink === 1 && stats.uid === process.geteuid?.()) {
-      if (stats.size <= content.size) {
-        const partial = new PartialFile(folder, name, file, content);
-        await partial.rehash(stats.size);
-        return partial;
-      }
+    const isOurs = stats?.isFile() && stats.nlink === 1 && stats.uid === process.geteuid?.();
+    if (file && stats && isOurs && stats.size <= content.size) {
+      if (!isClosed) return PartialFile.copyOf(folder, { name, file, size: stats.size }, content);
+      const partial = new PartialFile(folder, name, file, content);
+      await partial.rehash(stats.size);
+      return partial;
     }
     await file?.close();
     return undefined;
+  }
+
+  /** Its bytes in a file of our own. Undefined if the disk is too full for both: then it is sent again. */
+  private static async copyOf(
+    folder: OpenFolder,
+    { name, file, size }: { name: Name; file: FileHandle; size: number },
+    content: Content,
+  ): Promise<PartialFile | undefined> {
+    const partial = await PartialFile.create(folder, content);
+    try {
+      await eachPiece(file, size, (piece) => partial.append(piece));
+      folder.remove(name);
+      return partial;
+    } catch {
+      await partial.discard();
+      return undefined;
+    } finally {
+      await file.close();
+    }
   }
 
   /** Of its bytes so far, in hexadecimal. */
@@ -98,7 +126,9 @@ export class PartialFile {
     await this.rehash(offset);
   }
 
+  /** Throws `PartLost`. */
   async append(data: Buffer): Promise<void> {
+    if (this.isLost) throw new PartLost();
     this.hash.update(data);
     for (let at = 0; at < data.length;) {
       const { bytesWritten } = await this.file.write(data, at, data.length - at, this.size);
@@ -107,15 +137,21 @@ export class PartialFile {
     }
   }
 
-  /** It becomes `name`; what was there is replaced, or with `clobber: false` kept: EEXIST. */
+  /**
+   * It becomes `name`; what was there is replaced, or with `clobber: false` kept: EEXIST. Throws `PartLost`
+   * if another transfer has taken it over: of the two renames only one succeeds.
+   */
   async commit(name: Name, { mode, clobber }: { mode: number; clobber: boolean }): Promise<void> {
     clearInterval(this.beat);
     try {
       await this.file.chmod(mode & PERMISSIONS);
       await this.file.sync();
+      if (this.isLost) throw new PartLost();
       if (clobber) this.folder.rename(this.name, name);
       else this.folder.place(this.name, name);
       this.isOver = true;
+    } catch (err) {
+      throw this.hasName() ? err : new PartLost();
     } finally {
       await this.discard();
     }
@@ -141,37 +177,69 @@ export class PartialFile {
     this.isOver = true;
   }
 
+  private hasName(): boolean {
+    try {
+      return this.folder.look(this.name) !== undefined;
+    } catch {
+      return true;
+    }
+  }
+
   private async rehash(size: number): Promise<void> {
     this.hash = createHash('sha256');
     this.size = 0;
-    const piece = Buffer.allocUnsafe(READ_BYTES);
-    while (this.size < size) {
-      const wanted = Math.min(READ_BYTES, size - this.size);
-      const { bytesRead } = await this.file.read(piece, 0, wanted, this.size);
-      if (bytesRead === 0) break;
-      this.hash.update(piece.subarray(0, bytesRead));
-      this.size += bytesRead;
-    }
+    await eachPiece(this.file, size, (piece) => {
+      this.hash.update(piece);
+      this.size += piece.length;
+    });
   }
 }
 
-/** What is there of the content, under a new name: a rename succeeds once. Undefined if nobody left any. */
-async function claim(folder: OpenFolder, content: Content): Promise<Name | undefined> {
+/** From the first byte on; fewer than `size` if the file is shorter by now. A piece is valid until the next one. */
+async function eachPiece(
+  file: FileHandle,
+  size: number,
+  take: (piece: Buffer) => void | Promise<void>,
+): Promise<void> {
+  const piece = Buffer.allocUnsafe(READ_BYTES);
+  for (let at = 0; at < size;) {
+    const { bytesRead } = await file.read(piece, 0, Math.min(READ_BYTES, size - at), at);
+    if (bytesRead === 0) break;
+    await take(piece.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+}
+
+/** What an earlier transfer has left, now under a name of ours. */
+interface Left {
+  name: Name;
+  /** Its transfer had closed it. Otherwise it was killed, or is suspended and still has it open. */
+  isClosed: boolean;
+}
+
+/** What is there of the content: a rename succeeds once. Undefined if nobody left any. */
+async function claim(folder: OpenFolder, content: Content): Promise<Left | undefined> {
   const own = ownName(content);
-  if (isRenamed(folder, freeName(content), own)) return own;
+  if (isRenamed(folder, freeName(content), own)) return { name: own, isClosed: true };
   const taken = folder.names().filter((name) => isTaken(name, content));
   const state = (name: Name): string => {
     const stats = folder.look(name);
     return `${stats?.mtimeNs} ${stats?.size}`;
   };
   const before = taken.map(state);
-  // Their owners are at work, about to leave, or were killed.
+  // Their owners are at work, about to leave, were killed, or are suspended.
   for (let waited = 0; taken.length > 0 && waited < STALE_MS; waited += BEAT_MS / 2) {
     await delay(BEAT_MS / 2);
-    if (isRenamed(folder, freeName(content), own)) return own;
+    if (isRenamed(folder, freeName(content), own)) return { name: own, isClosed: true };
   }
-  const left = taken.find((name, at) => state(name) === before[at] && folder.look(name) !== undefined);
-  return left !== undefined && isRenamed(folder, left, own) ? own : undefined;
+  const sizeOf = (name: Name): number => Number(folder.look(name)?.size ?? -1);
+  const [left, ...others] = taken
+    .filter((name, at) => state(name) === before[at] && sizeOf(name) >= 0)
+    .sort((a, b) => sizeOf(b) - sizeOf(a));
+  if (left === undefined || !isRenamed(folder, left, own)) return undefined;
+  // Of a transfer that was killed while it copied one.
+  for (const other of others) folder.remove(other);
+  return { name: own, isClosed: false };
 }
 
 function isRenamed(folder: OpenFolder, from: Name, to: Name): boolean {
