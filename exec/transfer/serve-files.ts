@@ -46,7 +46,9 @@ async function answer(channel: Channel, request: FilesRequest, config: FilesConf
   if (config.effect !== 'mutates') throw new HoldfastError('internal', { reason: 'it may only look' });
   const { clobber, only } = request;
   const lostOn = config.privateFolders.flatMap(deviceOf);
-  await receiveTree(channel, { target: path, clobber, only, lostOn });
+  // The agent's folder itself: it must be there, or the entry would take its place.
+  const target = request.path === '' ? `${path}/.` : path;
+  await receiveTree(channel, { target, clobber, only, lostOn });
 }
 
 function uploaded(path: Name, { id, size }: { id: string; size: number }): number {

@@ -86,6 +86,6 @@ export const notAFile = (path: Name, kind: string): HoldfastError =>
 export const missingFolder = (path: Name): HoldfastError =>
   new HoldfastError('not_found', {
     what: 'The folder',
-    got: shown(path),
+    got: shown(path.replace(/\/\.$/, '')),
     next: 'Make it first, or name another one.',
   });
