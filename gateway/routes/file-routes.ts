@@ -83,20 +83,22 @@ async function answerWith(
   request: Asked<typeof PATH, { path: string }, undefined>,
 ): Promise<Response> {
   const { entry, data } = await receiveStream(channel);
-  const { range, size, version = '', sha256 } = entry;
+  const { range, size, version, sha256 } = entry;
+  // Without one, its content is known only once it is read: files of /proc.
+  const versioned: Record<string, string> =
+    version === undefined ? {} : { 'Accept-Ranges': 'bytes', ETag: `"${version}"` };
   const headers: Record<string, string> = {
     'Content-Type': 'application/octet-stream',
     'Cache-Control': 'no-store',
-    'Accept-Ranges': 'bytes',
-    ETag: `"${version}"`,
+    ...versioned,
     'Content-Disposition': `attachment; filename*=UTF-8''${fileName(request.query.path)}`,
     ...(size !== null && { 'Content-Length': String(size) }),
     ...(sha256 !== undefined && { 'Repr-Digest': digestField(sha256) }),
     ...(range && { 'Content-Range': `bytes ${range.from}-${range.to - 1}/${range.size}` }),
   };
-  if (request.connection.headers['if-none-match']?.includes(`"${version}"`)) {
+  if (version !== undefined && request.connection.headers['if-none-match']?.includes(`"${version}"`)) {
     channel.close();
-    return new Response(null, { status: 304, headers: { ETag: `"${version}"` } });
+    return new Response(null, { status: 304, headers: versioned });
   }
   const over = whileAllowed(request);
   return new Response(fileStream(channel, data, over), { status: range ? 206 : 200, headers });

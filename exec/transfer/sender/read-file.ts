@@ -13,6 +13,13 @@ export const statsOf = (file: FileHandle): Promise<BigIntStats> => file.stat({ b
 export const isSame = (a: BigIntStats, b: BigIntStats): boolean =>
   a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs && a.ino === b.ino;
 
+/** False for files that the kernel makes when they are read: those of /proc say 0 bytes, those of /sys a page. */
+export async function endsWhereItSays(file: FileHandle, { size }: BigIntStats): Promise<boolean> {
+  const last = Math.max(0, Number(size) - 1);
+  const found = await file.read(Buffer.alloc(1), 0, 1, last).catch(() => undefined);
+  return found?.bytesRead === (size === 0n ? 0 : 1);
+}
+
 /** Changes whenever the file does. */
 export const versionOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   createHash('sha256').update([dev, ino, size, mtimeNs, ctimeNs].join(' ')).digest('hex').slice(0, 32);

@@ -1,5 +1,5 @@
 // The sending side of a transfer: walks a tree, depth first, without following links in it.
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { realpathSync, type BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
@@ -9,7 +9,7 @@ import type { Entry, Name, Range } from '../transfer-messages';
 import { shown, split } from '../names';
 import { bytesOf, nameOf, OpenFolder } from '../open-folder';
 import { under, type Observer } from '../outcomes';
-import { contentId, hashOf, isSame, piecesOf, statsOf, versionOf } from './read-file';
+import { contentId, endsWhereItSays, hashOf, isSame, piecesOf, statsOf, versionOf } from './read-file';
 import { fileErrorOf, notAFile, told } from '../transfer-errors';
 
 /** Smaller files are sent without asking what is there. */
@@ -147,6 +147,7 @@ class TreeSender {
   private async sendOnce(file: FileHandle, path: Name, name: Name): Promise<boolean> {
     const before = await statsOf(file);
     if (!before.isFile()) throw notAFile(path, kindOf(before));
+    if (!(await endsWhereItSays(file, before))) return this.sendUnsized(file, { path, name }, before);
     const { digest, observer } = this.options;
     const whole = Number(before.size);
     const version = versionOf(before);
@@ -166,24 +167,46 @@ class TreeSender {
     observer?.began?.(path, to - from);
     const start = id === undefined ? { offset: 0, hash: createHash('sha256') } : await this.start(file, n);
     if (!start) return true;
-    let bytes = start.offset;
-    for await (const piece of piecesOf(file, from + start.offset, to)) {
-      if (!this.answers.isWanted(n)) return true;
-      start.hash.update(piece);
-      await this.channel.sendData(piece);
-      observer?.moved?.(piece.length);
-      bytes += piece.length;
-    }
+    const sent = await this.sendBytes(n, start.hash, piecesOf(file, from + start.offset, to));
+    if (sent === undefined) return true;
+    const bytes = start.offset + sent;
     if (!isSame(before, await statsOf(file)) || bytes !== to - from) return false;
     await this.channel.send({ is: 'sum', n, sha256: start.hash.digest('hex'), bytes });
     return true;
   }
 
-  /** Where the receiver's part of the file ends, if its bytes are the file's. Undefined if it wants none. */
-  private async start(
+  /** A file of /proc or /sys: what it holds is known once it is read, so it has no parts, no sum before, and no version. */
+  private async sendUnsized(
     file: FileHandle,
-    n: number,
-  ): Promise<{ offset: number; hash: ReturnType<typeof createHash> } | undefined> {
+    { path, name }: { path: Name; name: Name },
+    before: BigIntStats,
+  ): Promise<boolean> {
+    const n = await this.announce(path, { name, kind: 'file', size: null }, before);
+    this.options.observer?.began?.(path, null);
+    const hash = createHash('sha256');
+    const bytes = await this.sendBytes(n, hash, piecesOf(file, 0, Infinity));
+    if (bytes === undefined) return true;
+    if (!isSame(before, await statsOf(file))) return false;
+    this.answers.setBytes(n, bytes);
+    await this.channel.send({ is: 'sum', n, sha256: hash.digest('hex'), bytes });
+    return true;
+  }
+
+  /** Returns how many there were; undefined once the receiver wants no more. */
+  private async sendBytes(n: number, hash: Hash, pieces: AsyncIterable<Buffer>): Promise<number | undefined> {
+    let bytes = 0;
+    for await (const piece of pieces) {
+      if (!this.answers.isWanted(n)) return undefined;
+      hash.update(piece);
+      await this.channel.sendData(piece);
+      this.options.observer?.moved?.(piece.length);
+      bytes += piece.length;
+    }
+    return bytes;
+  }
+
+  /** Where the receiver's part of the file ends, if its bytes are the file's. Undefined if it wants none. */
+  private async start(file: FileHandle, n: number): Promise<{ offset: number; hash: Hash } | undefined> {
     const answer = await this.answers.of(n);
     if (answer.is !== 'from') return undefined;
     const hash = await hashOf(file, 0, answer.offset);
