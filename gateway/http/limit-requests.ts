@@ -9,10 +9,12 @@ const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
 export function limitRequests(server: Server, limitMs = REQUEST_MS): void {
   server.on('request', (request) => {
     if (request.complete) return;
+    // The request loses it when its body is no longer read.
+    const { socket } = request;
     const isUpload = request.method === 'PUT';
     let timer = setTimeout(late, limitMs).unref();
     function late(): void {
-      if (!request.complete) request.socket.end(TIMED_OUT, () => request.socket.destroySoon());
+      if (!request.complete) socket.end(TIMED_OUT, () => socket.destroySoon());
     }
     const clear = (): void => clearTimeout(timer);
     request.once('end', clear).once('close', clear);
@@ -22,9 +24,10 @@ export function limitRequests(server: Server, limitMs = REQUEST_MS): void {
 
 /** Looks at the connection, which counts bytes, so that nothing is read here. */
 function onProgress(request: IncomingMessage, moved: () => void): void {
-  let before = request.socket.bytesRead;
+  const { socket } = request;
+  let before = socket.bytesRead;
   const look = setInterval(() => {
-    const now = request.socket.bytesRead;
+    const now = socket.bytesRead;
     if (now !== before) moved();
     before = now;
   }, 1_000).unref();

@@ -103,6 +103,8 @@ async function serveTraced(c: AppContext, route: AnyRoute, context: GatewayConte
 async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): Promise<Response> {
   const what = `${route.method} ${route.path}`;
   const began = performance.now();
+  // A request whose body is no longer read loses its connection.
+  const from = addressOf(c);
   let caller: Caller | undefined;
   let answer: Response;
   let problem: Problem | undefined;
@@ -111,7 +113,7 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
       caller = await callerOf(c.env.incoming.headers, context);
       requireRole(caller, route.role, what);
     }
-    const asked = await read(c, route, { caller: caller ?? NOBODY, context });
+    const asked = await read(c, route, { caller: caller ?? NOBODY, context, from });
     const given = await (route as unknown as Route).run(asked);
     answer = given === undefined ? c.body(null, 204) : answerWith(c, given, route.status ?? 200);
   } catch (err) {
@@ -130,7 +132,7 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
     context.audit.write({
       who: caller?.id ?? null,
       name: caller?.name ?? null,
-      from: addressOf(c),
+      from,
       what,
       path: c.req.path,
       status: answer.status,
@@ -165,7 +167,7 @@ const NOT_STORED = { 'Cache-Control': 'no-store' };
 async function read(
   c: AppContext,
   route: AnyRoute,
-  { caller, context }: { caller: Caller; context: GatewayContext },
+  { caller, context, from }: { caller: Caller; context: GatewayContext; from: string },
 ): Promise<Asked<string, unknown, unknown>> {
   const params = checkedParams(c.req.param());
   if (params.agent !== undefined) requireAgent(caller, params.agent);
@@ -181,7 +183,7 @@ async function read(
   const body = checkedBody(route, text);
   const key = checkedKey(c.req.header('Idempotency-Key'));
   const { incoming } = c.env;
-  const connection = { address: addressOf(c), headers: incoming.headers, incoming };
+  const connection = { address: from, headers: incoming.headers, incoming };
   return { params, query, body, key, caller, context, signal: c.req.raw.signal, connection };
 }
 

@@ -138,7 +138,8 @@ const write = route(
       {
         asked: { is: 'put', path, clobber, only: 'file' },
         work: async (channel) => {
-          const data = connection.incoming as AsyncIterable<Buffer>;
+          // A refusal comes before the end of the body, and needs the connection for its answer.
+          const data = connection.incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
           const outcome = await sendStream(channel, { name: split(path).name, data, ...upload });
           channel.close();
           if (outcome.is === 'failed') throw HoldfastError.received(outcome.error.code, outcome.error.facts);

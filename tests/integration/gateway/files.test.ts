@@ -1,5 +1,7 @@
 // Files of an agent's host over HTTP: whole or not at all, in parts, and only for operators.
+import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -165,6 +167,54 @@ test('what is no file is refused with what to do, and what exists can be kept', 
   const range = { 'Content-Range': 'bytes 0-1/5', 'Repr-Digest': digest(Buffer.from('x')) };
   expect(await send('PUT', at('old'), { body: 'xx', headers: range })).toMatchObject({ status: 400 });
 });
+
+const LARGE = Buffer.alloc(30_000_000);
+function audited(): { what: string; status: number; code?: string; from: string }[] {
+  const log = join(engine.dataDir, 'gateway', 'audit.jsonl');
+  const lines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+  return lines.map((line) => JSON.parse(line) as ReturnType<typeof audited>[number]);
+}
+
+/** As a client that sends all that it has, and reads the answer meanwhile. */
+async function upload(
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string }> {
+  const more = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const out = ['-sS', '-o', '-', '-w', '\n%{http_code}', '-H', `Authorization: Bearer ${api.token}`];
+  const curl = spawn('curl', [...out, ...more, '-T', '-', gateway.url + path], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  curl.stdin.on('error', () => undefined).end(LARGE);
+  let said = '';
+  curl.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  await once(curl, 'close');
+  const [text = '', status] = said.split(/\n(?=\d+$)/);
+  return { status: Number(status), text };
+}
+
+test.each([
+  ['a file that exists', 'is-there', { 'If-None-Match': '*' }, 412, 'file_exists'],
+  ['a folder', '/etc', {}, 400, 'invalid_input'],
+  ['a folder that is missing', 'no-folder/it', {}, 404, 'not_found'],
+])(
+  'an upload to %s is refused with its reason while it is sent, and is one line of the audit log',
+  async (_what, path, headers, status, code) => {
+    mkdirSync(work, { recursive: true });
+    writeFileSync(join(work, 'is-there'), 'old');
+    const before = audited().length;
+    const answer = await upload(at(path), headers);
+    expect(answer).toMatchObject({ status, text: expect.stringContaining(`"${code}"`) as string });
+    expect(audited().slice(before)).toMatchObject([
+      {
+        what: 'PUT /v1/agents/{agent}/files',
+        status,
+        code,
+        from: expect.stringContaining('127.0.0.1') as string,
+      },
+    ]);
+  },
+);
 
 test('a viewer reads no files, and nobody those of an agent that is not theirs', async () => {
   writeFileSync(join(work, 'secret'), 'secret');
