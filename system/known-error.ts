@@ -1,12 +1,14 @@
 // The catalogue's error for anything thrown, where errors leave a process.
 import { fromFailure } from '../contracts/errors/failure';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
-import { addressIn, awayReason } from '../contracts/errors/server-away';
+import { addressIn, awayReason, missingNamespace } from '../contracts/errors/server-away';
 import { asStorageFailure } from './storage-failure';
 
 export function knownError(err: unknown): HoldfastError {
   const known = fromFailure(err) ?? asStorageFailure(err);
   if (known instanceof HoldfastError) return known;
+  const namespace = missingNamespace(err);
+  if (namespace !== undefined) return new HoldfastError('namespace_missing', { got: namespace });
   const reason = awayReason(err);
   return reason === undefined
     ? new HoldfastError('internal', { reason: reasonOf(err) })

@@ -1,7 +1,11 @@
-// Tells a Temporal server that cannot be reached from all other failures of a request.
+// Tells a Temporal server that cannot be reached, or has no such namespace, from all other failures of a request.
+import { NamespaceNotFoundError } from '@temporalio/common';
 
 /** gRPC's status codes DEADLINE_EXCEEDED and UNAVAILABLE. */
 const AWAY: readonly unknown[] = [4, 14];
+const NOT_FOUND = 5;
+/** As the server words it. The SDK's own error is made only of requests about workflows. */
+const NO_NAMESPACE = /^Namespace (\S+) is not found/;
 const ADDRESS = /(?:[\w.-]+|\[[\da-f:]+\]):\d{2,5}\b/i;
 
 /** Of a failed request to the Temporal server: why it was not reached; undefined if it was, or if this is no request. */
@@ -13,3 +17,11 @@ export function awayReason(err: unknown): string | undefined {
 
 /** The address that gRPC names in its reason, if it does. */
 export const addressIn = (reason: string): string | undefined => ADDRESS.exec(reason)?.[0];
+
+/** The namespace that the server says it does not have; undefined for any other failure. */
+export function missingNamespace(err: unknown): string | undefined {
+  if (err instanceof NamespaceNotFoundError) return err.namespace;
+  const { code, details, cause } = (err ?? {}) as { code?: unknown; details?: unknown; cause?: unknown };
+  if (code === NOT_FOUND && typeof details === 'string') return NO_NAMESPACE.exec(details)?.[1];
+  return cause instanceof Error ? missingNamespace(cause) : undefined;
+}

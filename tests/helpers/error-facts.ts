@@ -92,6 +92,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   foreign_session: { got: 'laptop', host: 'pi' },
   no_worker: { taskQueue: 'holdfast', address: 'a:1' },
   workflow_stuck: { got: 'agent/a', attempts: 3 },
+  namespace_missing: { got: 'prodution' },
   no_server: { address: 'a:1', reason: 'refused' },
   deadline: { what: 'The session', waitedMs: 10 },
   bucket_failed: {

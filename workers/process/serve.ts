@@ -27,8 +27,8 @@ async function main(): Promise<void> {
   });
   if (!values.data) throw new Error('--data is missing');
   armCrashPoint(process.env.HOLDFAST_CRASH_FILE);
-  const { data: dataDir, tools, config } = values;
-  if (values['stand-by']) await standBy(() => loadBeforehand({ dataDir, tools, config }));
+  const { data: dataDir } = values;
+  if (values['stand-by']) await standBy(() => loadBeforehand({ ...values, dataDir }));
   await runWorker({ ...values, dataDir, host: values['agents-only'] ? null : values.host });
 }
 

@@ -1,6 +1,6 @@
 // How a process that a command line has started reports why it ends.
-import { HoldfastError, type ErrorCode, type ErrorFacts } from '../../contracts/errors/holdfast-error';
-import { asStorageFailure } from '../../system/storage-failure';
+import { reasonOf, type ErrorCode, type ErrorFacts } from '../../contracts/errors/holdfast-error';
+import { knownError } from '../../system/known-error';
 
 /** The report of a worker that cannot start, for the process that starts it. */
 export interface StartFailure {
@@ -10,10 +10,14 @@ export interface StartFailure {
 
 /** Tells the starting process, if it still waits, and exits. */
 export function reportFailure(err: unknown): void {
-  const known = asStorageFailure(err);
-  if (known instanceof HoldfastError && process.connected)
-    process.send?.({ code: known.code, facts: known.facts } satisfies StartFailure);
-  // One line: the starting process shows the last lines of this log.
-  console.error(known instanceof HoldfastError ? `${known.code}: ${known.message}` : err);
+  const known = knownError(err);
+  if (known.code === 'internal') {
+    console.error(err);
+    // The starting process shows the last lines of this log, and a stack ends with anything but the reason.
+    console.error(`Reason: ${reasonOf(err)}`);
+  } else {
+    if (process.connected) process.send?.({ code: known.code, facts: known.facts } satisfies StartFailure);
+    console.error(`${known.code}: ${known.message}`);
+  }
   process.exit(1);
 }

@@ -74,7 +74,8 @@ export interface WorkerChoice {
 
 /**
  * Returns the data folder's worker, polling; starts it if needed. It outlives this process. Throws `worker_silent` for
- * one that exists but does not answer, `host_taken`, `queue_taken`, `worker_failed` and faults of the configuration.
+ * one that exists but does not answer, `host_taken`, `queue_taken`, `namespace_missing`, `worker_failed` and faults of the
+ * configuration.
  */
 export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> {
   await refuseSilent(choice);

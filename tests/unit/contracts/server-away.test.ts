@@ -1,3 +1,4 @@
+import { NamespaceNotFoundError } from '@temporalio/common';
 import { addressIn, awayReason } from '../../../contracts/errors/server-away';
 import { attemptsWithin } from '../../../client/delivery/closed-connection';
 import { knownError } from '../../../system/known-error';
@@ -36,6 +37,18 @@ test('a server that is away is no internal error, wherever errors leave a proces
     retryable: true,
     facts: { address: '127.0.0.1:7233', reason: REFUSED },
   });
+});
+
+test.each([
+  ['the SDK’s own error', new NamespaceNotFoundError('nope')],
+  ['the server’s answer', requestError(5, 'Namespace nope is not found.')],
+  ['its cause', new Error('Failed to list', { cause: requestError(5, 'Namespace nope is not found.') })],
+])('a missing namespace, told by %s, is the caller’s mistake and no internal error', (_name, err) => {
+  expect(knownError(err)).toMatchObject({ code: 'namespace_missing', facts: { got: 'nope' } });
+});
+
+test('a workflow that is not found is no missing namespace', () => {
+  expect(knownError(requestError(5, 'workflow not found for ID: nope')).code).toBe('internal');
 });
 
 test('requests are repeated within the patience that was asked for, and as the SDK does it without any', () => {
