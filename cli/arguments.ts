@@ -1,5 +1,6 @@
 // Values that people type. Each throws what commander reports as a wrong argument.
 import { InvalidArgumentError } from 'commander';
+import { LISTEN_ALLOWED, parseListen } from '../system/listen-at';
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -13,6 +14,12 @@ export function port(text: string): number {
   if (wholeNumber(text) > 65_535 || Number(text) === 0)
     throw new InvalidArgumentError(`got ${text}, allowed 1 to 65535.`);
   return Number(text);
+}
+
+/** `ADDRESS:PORT`, as it was given. */
+export function listenAddress(text: string): string {
+  if (!parseListen(text)) throw new InvalidArgumentError(`got ${text}, allowed ${LISTEN_ALLOWED}.`);
+  return text;
 }
 
 /** `12h` in milliseconds. */

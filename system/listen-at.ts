@@ -1,6 +1,5 @@
-// Opens an HTTP server at the address that a person has named.
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+// Opens a server at the address that a person has named.
+import type { AddressInfo, Server } from 'node:net';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 
 /** Addresses that mean all of this machine's. */
@@ -12,19 +11,24 @@ export interface Listening {
   port: number;
 }
 
+/** What `ADDRESS:PORT` may be. */
+export const LISTEN_ALLOWED = 'ADDRESS:PORT, for example 127.0.0.1:7280';
+
+/** The parts of `ADDRESS:PORT`; undefined for anything else. */
+export function parseListen(listen: string): Listening | undefined {
+  const [, address = '', port] = /^(\[[0-9a-f:]+\]|[\w.-]+):(\d{1,5})$/i.exec(listen) ?? [];
+  return address === '' || Number(port) > 65_535 ? undefined : { address, port: Number(port) };
+}
+
 /**
  * @param listen `ADDRESS:PORT`; port 0 picks a free one
  * @param option the option that named it
  * Throws `invalid_input` and `port_in_use`.
  */
 export async function listenAt(server: Server, listen: string, option: string): Promise<Listening> {
-  const [, address = '', port] = /^(\[[0-9a-f:]+\]|[\w.-]+):(\d{1,5})$/i.exec(listen) ?? [];
-  if (address === '' || Number(port) > 65_535)
-    throw new HoldfastError('invalid_input', {
-      what: option,
-      got: listen,
-      allowed: 'ADDRESS:PORT, for example 127.0.0.1:7280',
-    });
+  const place = parseListen(listen);
+  if (!place)
+    throw new HoldfastError('invalid_input', { what: option, got: listen, allowed: LISTEN_ALLOWED });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (err: NodeJS.ErrnoException) =>
       reject(
@@ -33,7 +37,7 @@ export async function listenAt(server: Server, listen: string, option: string): 
           : new HoldfastError('invalid_input', { what: option, got: listen, allowed: reasonOf(err) }),
       ),
     );
-    server.listen(Number(port), address.replaceAll(/[[\]]/g, ''), resolve);
+    server.listen(place.port, place.address.replaceAll(/[[\]]/g, ''), resolve);
   });
-  return { address, port: (server.address() as AddressInfo).port };
+  return { address: place.address, port: (server.address() as AddressInfo).port };
 }

@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { ROLES } from '../../contracts/gateway/api';
 import type { GlobalOptions } from '../context';
-import { collect, duration } from '../arguments';
+import { collect, duration, listenAddress } from '../arguments';
 import { EXAMPLES } from '../examples';
 import { createToken, listTokens, openPage, revokeToken, serve } from '../lazy-commands';
 import { oneOf } from '../one-of';
@@ -18,7 +18,7 @@ export function addGatewayCommands(
   action: Action,
 ): void {
   command('serve', 'an HTTP API and a page to watch and steer agents; Ctrl-C ends it')
-    .option('--listen <address:port>', 'where; port 0: any free one (default: 127.0.0.1:7280)')
+    .option('--listen <address:port>', 'where; port 0: any free one (default: 127.0.0.1:7280)', listenAddress)
     .addOption(new Option('--detached', 'as the process of `holdfast up`').hideHelp())
     .option(
       '--name <name>',

@@ -1,5 +1,6 @@
 // The gateway of `holdfast up`: a detached process, at most one for a data folder.
 import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import {
@@ -10,6 +11,7 @@ import {
   type GatewayRecord,
 } from '../../gateway/gateway-record';
 import { startDetached } from '../../system/processes/detached-process';
+import { listenAt, parseListen } from '../../system/listen-at';
 import { withLock } from '../../system/lock';
 import { isOwnRelease, packageRoot } from '../../system/package-root';
 import { endGroup } from '../../system/processes/process-end';
@@ -31,7 +33,8 @@ export interface GatewayChoice {
 
 /**
  * Returns the data folder's gateway, answering; starts it if needed. It outlives this process. One that does not
- * answer, or that is of another release, server or place, is replaced. Throws `gateway_failed`.
+ * answer, or that is of another release, server or place, is replaced. Throws `gateway_failed`, and `invalid_input` and
+ * `port_in_use` for a place that it cannot have, before it ends another one.
  */
 export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecord> {
   const { dataDir } = choice;
@@ -43,6 +46,8 @@ export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecor
     const isWorking = running !== undefined && (await gatewayAnswers(running, SILENT_MS));
     if (isWorking && isWanted(running, choice)) return running;
     const before = runningDetached(dataDir);
+    if (choice.listen !== undefined && portOf(before?.url) !== parseListen(choice.listen)?.port)
+      await tryListening(choice.listen);
     // One that does not answer would not end by itself either.
     if (before) await endGroup(before.identity, isWorking ? STOP_GRACE_MS : 0);
     return startGateway(choice);
@@ -54,6 +59,16 @@ export async function stopGateway(dataDir: string): Promise<boolean> {
   const record = runningDetached(dataDir);
   if (record) await endGroup(record.identity, STOP_GRACE_MS);
   return record !== undefined;
+}
+
+/** Of a gateway's address. */
+const portOf = (url: string | undefined): number | undefined =>
+  url === undefined ? undefined : Number(new URL(url).port || 80);
+
+async function tryListening(listen: string): Promise<void> {
+  const server = createServer();
+  await listenAt(server, listen, '--listen');
+  await new Promise((resolve) => server.close(resolve));
 }
 
 const isWanted = ({ address, namespace, release, listen }: GatewayRecord, wanted: GatewayChoice): boolean =>

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { checkedId, checkedQueue } from '../../contracts/ids';
 import { LOG_LEVELS } from '../../contracts/text/log-levels';
-import { collect, duration, port, wholeNumber } from '../arguments';
+import { collect, duration, listenAddress, port, wholeNumber } from '../arguments';
 import { EXAMPLES } from '../examples';
 import { down, gc, logs, serveWorker, up } from '../lazy-commands';
 import { oneOf } from '../one-of';
@@ -44,6 +44,7 @@ export function addOperatingCommands(
     .option(
       '--listen <address:port>',
       'where the API and the page are served (default: 127.0.0.1:7280, or any free port)',
+      listenAddress,
     )
     .option('--no-serve', 'start neither the API nor the page')
     .action(action(up));
@@ -61,7 +62,11 @@ export function addOperatingCommands(
     .option('--agents-only', 'serve agents but no shells')
     .option('--queue <name>', 'task queue of the agents', checkedQueue)
     .option('--join', 'serve agents even if other workers on the queue offer something else')
-    .option('--probes <address:port>', 'where /healthz and /readyz are served (default: nowhere)')
+    .option(
+      '--probes <address:port>',
+      'where /healthz and /readyz are served (default: nowhere)',
+      listenAddress,
+    )
     .option(
       '--drain <time>',
       'how long running steps may take to end once it is told to stop, such as 30s',

@@ -108,16 +108,29 @@ test('it works with the worker of its data folder again after that was killed', 
   expect(await answer.json()).toMatchObject({ state: 'exited', output: 'alive\n' });
 }, 120_000);
 
-test('a port that is taken is told, and the worker runs', async () => {
+test('a place that the page cannot have is refused, and page and worker run on', async () => {
+  const { page } = await up('--listen', '127.0.0.1:0');
+  const before = gateway();
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
   try {
-    const { code, stderr } = await engine.cliInTurn(['up', '--listen', `127.0.0.1:${port}`]);
-    expect(code).toBe(70);
-    expect(stderr).toContain('gateway_failed');
-    expect(stderr).toContain(`127.0.0.1:${port}`);
-    expect(stderr).toContain('--no-serve');
+    for (const [listen, exitCode, reason] of [
+      ['nonsense', 64, 'ADDRESS:PORT'],
+      ['127.0.0.1:99999', 64, 'ADDRESS:PORT'],
+      ['192.0.2.1:7280', 64, 'EADDRNOTAVAIL'],
+      [`127.0.0.1:${port}`, 71, 'allowed a free port'],
+    ] as const) {
+      const { code, stderr } = await engine.cliInTurn(['up', '--listen', listen]);
+      expect({ listen, code, stderr }).toEqual({
+        listen,
+        code: exitCode,
+        stderr: expect.stringContaining(`got ${listen}`) as string,
+      });
+      expect(stderr).toContain(reason);
+      expect(gateway()).toEqual(before);
+      expect(await ok(page?.url ?? '')).toBe(true);
+    }
     expect((await engine.cliInTurn(['exec', 'true'])).code).toBe(0);
   } finally {
     other.close();
