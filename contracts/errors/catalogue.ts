@@ -358,7 +358,9 @@ export const CATALOGUE = {
     'none',
     (f: With<'agent' | 'what'>) =>
       `Agent ${f.agent} is working: got ${f.what}, allowed while it waits for a message; nothing was changed.`,
-    () => 'Wait for its turn to end, or end it with `holdfast interrupt`, and send it again.',
+    (f) =>
+      `Wait for its turn to end, or end it (\`/interrupt\` or Ctrl-C in a chat, \`holdfast recover ${f.agent}\`), and ` +
+      'send it again.',
   ),
   no_checkpoint: entry(
     66,

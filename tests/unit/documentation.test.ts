@@ -1,6 +1,7 @@
 // What the documentation points to exists.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { program } from '../../cli/program';
 
 const root = join(__dirname, '..', '..');
 const pages = [
@@ -48,4 +49,15 @@ test('each page is in the index', () => {
   const index = read('docs/README.md');
   for (const page of pages.filter((name) => /^docs\/(?!README)[^/]+$/.test(name)))
     expect([page, index.includes(`](${page.slice('docs/'.length)})`)]).toEqual([page, true]);
+});
+
+test('each command that a page names as code exists', () => {
+  const known = new Set(program().commands.flatMap((one) => [one.name(), ...one.aliases()]));
+  const named = pages.flatMap((page) =>
+    [...read(page).matchAll(/(?:`|^)(?:npx )?holdfast ([a-z][a-z-]*)/gm)].map(
+      ([, name = '']) => `${page}: ${name}`,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter((one) => !known.has(one.split(': ')[1] ?? ''))).toEqual([]);
 });
