@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { holdLock, holdShared, tryLock } from '../../system/lock';
 import { Git } from './git-run';
 
-const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfilemode = true\n';
+const FOLDERS = ['objects/pack', 'objects/info', 'refs'];
+const FILES = [
+  ['config', '[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfilemode = true\n'],
+  ['HEAD', 'ref: refs/heads/none\n'],
+] as const;
+/** Without one of these git does not take a folder for a git directory. */
+const PARTS = ['HEAD', 'config', 'objects', 'refs'];
 /** What git leaves if it is killed while it writes. */
 const UNFINISHED = /^tmp_|^\.tmp-|\.lock$/;
 
@@ -26,16 +32,15 @@ export class Store {
     this.lock = join(folder, 'store.lock');
   }
 
-  /** Writes the few files that make a folder a git directory, unless they are there. Throws what the disk says. */
+  /** Writes the few files and folders that make a folder a git directory, unless they are there. Throws what the disk says. */
   prepare(): void {
     const { gitDir } = this.git;
-    if (existsSync(join(gitDir, 'HEAD'))) return;
+    if (PARTS.every((part) => existsSync(join(gitDir, part)))) return;
+    // It was whole once: what somebody has removed is put back in its place.
+    if (existsSync(gitDir)) return fill(gitDir);
     const made = `${gitDir}.${process.pid}.tmp`;
     rmSync(made, { recursive: true, force: true });
-    for (const name of ['objects/pack', 'objects/info', 'refs'])
-      mkdirSync(join(made, name), { recursive: true, mode: 0o700 });
-    writeFileSync(join(made, 'config'), CONFIG);
-    writeFileSync(join(made, 'HEAD'), 'ref: refs/heads/none\n');
+    fill(made);
     try {
       renameSync(made, gitDir);
     } catch (err) {
@@ -101,6 +106,17 @@ export class Store {
   private objectFolders(): string[] {
     const objects = join(this.git.gitDir, 'objects');
     return namesIn(objects).map((name) => join(objects, name));
+  }
+}
+
+/** Adds what is missing, each file whole or not at all. */
+function fill(gitDir: string): void {
+  for (const name of FOLDERS) mkdirSync(join(gitDir, name), { recursive: true, mode: 0o700 });
+  for (const [name, content] of FILES) {
+    if (existsSync(join(gitDir, name))) continue;
+    const temporary = join(gitDir, `.tmp-${name}-${process.pid}`);
+    writeFileSync(temporary, content);
+    renameSync(temporary, join(gitDir, name));
   }
 }
 

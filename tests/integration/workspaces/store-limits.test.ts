@@ -267,6 +267,21 @@ test.each(['state.json', 'index', 'store.git'])(
   },
 );
 
+test.each(['HEAD', 'config', 'refs', 'objects'])(
+  'a store without its %s is made whole by the next checkpoint, and keeps what it has',
+  async (name) => {
+    work.write('a.txt', 'a');
+    const one = await work.checkpoint();
+    rmSync(join(work.folder, 'store.git', name), { recursive: true });
+    work.write('b.txt', 'b');
+    expect(await work.checkpoint()).toMatchObject({ files: 2 });
+    expect(readdirSync(work.folder).filter((one) => one.endsWith('.tmp'))).toEqual([]);
+    if (name === 'objects') return;
+    await work.rewind(one.hash);
+    expect(existsSync(at('b.txt'))).toBe(false);
+  },
+);
+
 test('two at once on one workspace both have a checkpoint of it', async () => {
   for (let n = 0; n < 50; n++) work.write(`f${n}`, `${n}`);
   const second = work.withSettings({});
