@@ -39,6 +39,7 @@ import { parseRequest } from '../../contracts/schemas/parse-request';
 import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../../contracts/agents/sub-agents';
 import { attributesOfNewAgent } from '../../contracts/agents/work-state';
 import { ask, overviewOf } from './agent-overview';
+import { firstRunOf } from './model-calls';
 import { AgentWorkspace } from './agent-workspace';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import type { HostNamespaces } from '../hosts/host-namespaces';
@@ -208,9 +209,15 @@ export class AgentHandle {
     return overviewOf({ client, namespaces, server }, await this.ownState());
   }
 
-  /** Throws `not_found` for an agent that the server does not know, or no longer. Needs no worker. */
-  async requireKnown(): Promise<void> {
-    await deliver({ ...this.delivery, needsWorker: false }, () => this.handle.describe());
+  /**
+   * The run that the id means now, by the first of its chain, and whether it is over. Throws `not_found` for an
+   * agent that the server does not know, or no longer. Needs no worker.
+   */
+  async run(): Promise<{ firstRunId: string; isOver: boolean }> {
+    return deliver({ ...this.delivery, needsWorker: false }, async () => {
+      const { raw, status } = await this.handle.describe();
+      return { firstRunId: firstRunOf(raw), isOver: status.name !== 'RUNNING' };
+    });
   }
 
   /** What the agent itself knows: not the step of its turn, nor what its sessions are doing. */

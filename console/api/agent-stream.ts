@@ -46,10 +46,10 @@ export function useAgentStream(id: string): AgentStream {
           overview.value = state;
           problem.value = null;
         },
-        // The stream tells each once and in order, over any number of connections.
-        message: ({ message }: { message: Message }) =>
+        // In order and once, over any number of connections; from 0 again if another agent has this id by now.
+        message: ({ index, message }: { index: number; message: Message }) =>
           batch(() => {
-            messages.value = [...messages.value, message];
+            messages.value = [...messages.value.slice(0, index), message];
             if (message.role === 'assistant') live.value = '';
           }),
         token: (token: LiveToken) => {

@@ -1,29 +1,42 @@
 // The events of one agent. Recorded ones are numbered by their place in the conversation, so an id is enough to go on
-// from anywhere, on any gateway: messages (`12`), ends of turns (`12.end`, after message 12), the agent's end (`ended`).
+// from anywhere, on any gateway: messages (`12@RUN`), ends of turns (`12.end@RUN`, after message 12), the agent's end
+// (`ended@RUN`). RUN tells agents apart that had the same id one after the other; clients may still hold ids without it.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentOverview } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { AgentFeed } from './agent-feed';
 import type { Event } from './event';
 import { LiveQueue } from './live-events';
 
-/** Where a client is: the next message, and whether the end of the turn before it was told. */
+/** Where a client is. */
 export interface Position {
-  next: number;
-  isEndTold: boolean;
+  /** Its next message, and whether the end of the turn before it was told; `ended`: nothing follows. */
+  place: { next: number; isEndTold: boolean } | 'ended';
+  /** Undefined in an id that names none: it is taken for the present run's. */
+  run: string | undefined;
 }
 
-/** Throws `invalid_input`. Undefined: the client has seen the agent's end. */
-export function positionAfter(id: string | undefined): Position | undefined {
-  if (id === undefined || id === '') return { next: 0, isEndTold: true };
-  if (id === 'ended') return undefined;
-  const [, index, end] = /^(\d{1,9})(\.end)?$/.exec(id) ?? [];
-  if (index !== undefined) return { next: Number(index) + 1, isEndTold: end !== undefined };
+const BEGINNING = { next: 0, isEndTold: true };
+
+/** Throws `invalid_input`. */
+export function positionAfter(id: string | undefined): Position {
+  if (id === undefined || id === '') return { place: BEGINNING, run: undefined };
+  const [, index, end, ended, run] = /^(?:(\d{1,9})(\.end)?|(ended))(?:@([0-9a-f]{1,32}))?$/.exec(id) ?? [];
+  if (ended !== undefined) return { place: 'ended', run };
+  if (index !== undefined) return { place: { next: Number(index) + 1, isEndTold: end !== undefined }, run };
   throw new HoldfastError('invalid_input', {
     what: 'Last-Event-ID',
     got: JSON.stringify(id),
     allowed: 'the id of an event of this agent, or none for all from the beginning',
   });
 }
+
+/** As ids name it: the end of its UUID, the beginning is a time. */
+export const nameOfRun = (firstRunId: string): string => firstRunId.replaceAll('-', '').slice(-12);
+
+/** Whether the client has seen the end of the agent that the id means now. */
+export const hasSeenEnd = ({ place, run }: Position, now: { firstRunId: string; isOver: boolean }): boolean =>
+  place === 'ended' && (run === undefined ? now.isOver : run === nameOfRun(now.firstRunId));
 
 const AGAIN_MS = 500;
 
@@ -39,13 +52,20 @@ export async function* agentEvents(
   const deaf = feed.onChange(nudge);
   signal.addEventListener('abort', nudge, { once: true });
   try {
-    let { next, isEndTold } = position;
+    let { next, isEndTold } = BEGINNING;
+    let run: string | undefined;
     let told = -1;
     while (!signal.aborted) {
       const { version, state } = feed;
+      const named = (id: string): string => (run === undefined ? id : `${id}@${run}`);
       if (feed.isGone) {
-        yield end('it is no longer kept');
+        yield end('it is no longer kept', named('ended'));
         return;
+      }
+      if (state && run !== nameOfRun(feed.run)) {
+        // What a client has seen of an earlier agent under this id says nothing of this one.
+        ({ next, isEndTold } = run === undefined ? placeIn(feed, state, position) : BEGINNING);
+        run = nameOfRun(feed.run);
       }
       if (state && version !== told) yield { event: 'state', data: state };
       told = version;
@@ -57,17 +77,17 @@ export async function* agentEvents(
       }
       for (const message of page) {
         // A user's message begins a turn: the one before has ended.
-        if (message.role === 'user' && !isEndTold) yield turnEnd(next - 1, null);
-        yield { event: 'message', id: String(next), data: { index: next, message } };
+        if (message.role === 'user' && !isEndTold) yield turnEnd(next - 1, null, named);
+        yield { event: 'message', id: named(String(next)), data: { index: next, message } };
         isEndTold = message.role === 'context';
         next += 1;
       }
       if (page.length > 0 || feed.version !== version) continue;
       if (state && state.currentTurn === null && next >= state.messages) {
-        if (!isEndTold) yield turnEnd(next - 1, state.lastResult);
+        if (!isEndTold) yield turnEnd(next - 1, state.lastResult, named);
         isEndTold = true;
         if (state.status === 'ended') {
-          yield end('ended');
+          yield end('ended', named('ended'));
           return;
         }
       }
@@ -82,10 +102,22 @@ export async function* agentEvents(
   }
 }
 
-const end = (how: string): Event => ({ event: 'ended', id: 'ended', data: { how } });
+/** An id beyond the end is of another run, or of none. */
+function placeIn(
+  feed: AgentFeed,
+  { messages, currentTurn, turn }: AgentOverview,
+  { place, run }: Position,
+): Exclude<Position['place'], 'ended'> {
+  if (place === 'ended' || (run !== undefined && run !== nameOfRun(feed.run))) return BEGINNING;
+  // A turn that does not answer may have any number.
+  const most = messages + (currentTurn === null ? 0 : (turn?.messages ?? Infinity));
+  return place.next <= most ? place : BEGINNING;
+}
 
-const turnEnd = (after: number, result: unknown): Event => ({
+const end = (how: string, id: string): Event => ({ event: 'ended', id, data: { how } });
+
+const turnEnd = (after: number, result: unknown, named: (id: string) => string): Event => ({
   event: 'turn_ended',
-  id: `${after}.end`,
+  id: named(`${after}.end`),
   data: { after, result },
 });

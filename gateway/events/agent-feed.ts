@@ -18,6 +18,8 @@ const REFRESH_MS = 1_000;
 export class AgentFeed {
   /** Undefined until the first answer. */
   state: AgentOverview | undefined;
+  /** The first run of the chain that `state` is of. */
+  run = '';
   /** The server no longer has it. */
   isGone = false;
   /** Grows with each change. */
@@ -82,7 +84,8 @@ export class AgentFeed {
   private async readMessages(from: number): Promise<Message[]> {
     const { state } = this;
     if (!state) return [];
-    if (from < state.messages) return (await this.agent.page({ from })).messages;
+    // Of this run: the id may mean another one by now.
+    if (from < state.messages) return (await this.agent.page({ from }, state.runId)).messages;
     if (state.currentTurn === null) return [];
     return (await this.agent.turnPage(state.turns, from - state.messages))?.messages ?? [];
   }
@@ -92,13 +95,16 @@ export class AgentFeed {
     let refreshedAt = 0;
     while (!signal.aborted) {
       try {
-        const now = await this.fingerprint();
+        const now = await this.look();
         const isDue = this.state?.currentTurn && Date.now() - refreshedAt > REFRESH_MS;
-        if (now !== before || isDue) {
+        if (now.fingerprint !== before || isDue) {
           const state = await this.agent.state();
-          before = now;
-          refreshedAt = Date.now();
-          this.set(state);
+          // Otherwise another run has begun between the two.
+          if (state.runId === now.runId) {
+            before = now.fingerprint;
+            refreshedAt = Date.now();
+            this.set(state, now.firstRunId);
+          }
         }
       } catch (err) {
         // Its worker or the server is away: it says so by nothing else than silence, and goes on when it is back.
@@ -110,11 +116,12 @@ export class AgentFeed {
     }
   }
 
-  private set(state: AgentOverview): void {
+  private set(state: AgentOverview, run: string): void {
     const isSame = JSON.stringify(state) === JSON.stringify(this.state);
     // What is refreshed on time has changed only if it differs; messages of a turn are counted in its state.
     if (isSame) return;
     this.state = state;
+    this.run = run;
     this.pages = new Map();
     this.version += 1;
     this.changes.emit('change');
@@ -127,8 +134,8 @@ export class AgentFeed {
     this.changes.emit('change');
   }
 
-  /** Changes when the agent's or its turn's history has grown. Also tells what the turn's model has written. */
-  private async fingerprint(): Promise<string> {
+  /** The fingerprint changes when the agent's or its turn's history has grown. Also tells what the turn's model has written. */
+  private async look(): Promise<{ fingerprint: string; runId: string; firstRunId: string }> {
     const { temporal } = this.client;
     const turn = this.state?.currentTurn ?? null;
     const [agent, running] = await Promise.all([
@@ -136,7 +143,7 @@ export class AgentFeed {
       turn === null ? null : runningWorkflow(temporal, turn),
     ]);
     this.live.written(turn, running?.modelCall ?? null);
-    return `${agent.fingerprint} ${running?.fingerprint}`;
+    return { ...agent, fingerprint: `${agent.fingerprint} ${running?.fingerprint}` };
   }
 }
 

@@ -1,6 +1,6 @@
 // Streams of events.
 import * as shapes from '../../contracts/schemas/http-api';
-import { agentEvents, positionAfter } from '../events/agent-events';
+import { agentEvents, hasSeenEnd, positionAfter } from '../events/agent-events';
 import { eventStream } from '../events/event';
 import { route } from '../http/route';
 import { whileAllowed } from '../http/while-allowed';
@@ -35,9 +35,9 @@ const ofAgent = route(
     const { params, query, context, connection } = asked;
     const after = connection.headers['last-event-id'];
     const position = positionAfter(typeof after === 'string' ? after : query.after);
+    const run = await context.client.agent(params.agent).run();
     // EventSource comes back until it is told that nothing follows.
-    if (!position) return new Response(null, { status: 204 });
-    await context.client.agent(params.agent).requireKnown();
+    if (hasSeenEnd(position, run)) return new Response(null, { status: 204 });
     const feed = context.feeds.of(context.client, context.dataDir, params.agent);
     return eventStream(agentEvents(feed, position, whileAllowed(asked)));
   },

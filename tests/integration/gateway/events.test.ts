@@ -21,6 +21,12 @@ afterAll(() => simulator.stop());
 
 const token = (): string => own.api.token ?? '';
 const recorded = (events: SeenEvent[]): SeenEvent[] => events.filter(({ id }) => id !== undefined);
+/** Without their run, which must be the same. */
+function placesOf(events: SeenEvent[]): string[] {
+  const ids = recorded(events).map(({ id = '' }) => id.split('@'));
+  expect(new Set(ids.map(([, run]) => run)).size).toBeLessThanOrEqual(1);
+  return ids.map(([place = '']) => place);
+}
 
 async function start(replies: Reply[], mode: 'task' | 'conversation' = 'conversation'): Promise<string> {
   const agent = uniqueId('e');
@@ -41,7 +47,7 @@ test('a follower gets the state, each message once, in order, and the end of eac
     enough: isEndOfTurn,
   });
   expect(events.find(({ event }) => event === 'state')).toBeDefined();
-  expect(recorded(events).map(({ id }) => id)).toEqual(['0', '1', '2', '3', '4', '5', '5.end']);
+  expect(placesOf(events)).toEqual(['0', '1', '2', '3', '4', '5', '5.end']);
   expect(recorded(events).at(-1)?.data).toMatchObject({ result: { answer: 'one' } });
   await own.api.post(`${path}/messages`, { message: 'second' }, 'k');
   await own.api.post(`${path}/messages`, { message: 'second' }, 'k');
@@ -50,19 +56,88 @@ test('a follower gets the state, each message once, in order, and the end of eac
     after: '5.end',
     enough: isEndOfTurn,
   });
-  expect(recorded(next.events).map(({ id }) => id)).toEqual(['6', '7', '7.end']);
+  expect(placesOf(next.events)).toEqual(['6', '7', '7.end']);
   await own.api.post(`${path}/stop`, { reason: 'done' });
   const last = await readEvents(`${own.gateway.url}${path}/events`, {
     token: token(),
     after: '7.end',
     enough: () => false,
   });
-  expect(recorded(last.events).map(({ id }) => id)).toEqual(['ended']);
+  expect(placesOf(last.events)).toEqual(['ended']);
   expect(last.ended).toBe(true);
   const after = await fetch(`${own.gateway.url}${path}/events`, {
     headers: { Authorization: `Bearer ${token()}`, 'Last-Event-ID': 'ended' },
   });
   expect(after.status).toBe(204);
+});
+
+test('ids of an earlier agent with the same id, and ids beyond the end, hide no event of the present one', async () => {
+  const path = await start([{ text: 'one' }], 'task');
+  const agent = path.split('/').at(-1) ?? '';
+  const follow = async (after?: string) =>
+    (
+      await readEvents(`${own.gateway.url}${path}/events`, {
+        token: token(),
+        ...(after !== undefined && { after }),
+        enough: ({ event }) => event === 'ended',
+      })
+    ).events;
+  const earlier = await follow();
+  expect(earlier.at(-1)?.id).toMatch(/^ended@[0-9a-f]{12}$/);
+  const present = { id: agent, task: 'first', mode: 'conversation', ...files.settings([{ text: 'other' }]) };
+  await own.api.post('/v1/agents', present);
+  const stopped = async (after: string): Promise<SeenEvent[]> =>
+    (await readEvents(`${own.gateway.url}${path}/events`, { token: token(), after, enough: isEndOfTurn }))
+      .events;
+  const whole = await stopped('');
+  const places = placesOf(whole);
+  expect(places.slice(0, 2)).toEqual(['0', '1']);
+  const beyond = ['999', '999.end', 'ended', ...recorded(earlier).map(({ id = '' }) => id)];
+  for (const after of beyond)
+    expect([after, recorded(await stopped(after))]).toEqual([after, recorded(whole)]);
+  const [first] = recorded(whole);
+  expect(placesOf(await stopped(first?.id ?? ''))).toEqual(places.slice(1));
+  expect(placesOf(await stopped('0'))).toEqual(places.slice(1));
+  await own.api.post(`${path}/stop`, { reason: 'done' });
+  const end = (await follow(recorded(whole).at(-1)?.id)).at(-1)?.id ?? '';
+  const status = async (after: string) =>
+    (
+      await fetch(`${own.gateway.url}${path}/events`, {
+        headers: { Authorization: `Bearer ${token()}`, 'Last-Event-ID': after },
+      })
+    ).status;
+  expect([await status(end), await status('ended')]).toEqual([204, 204]);
+  expect(placesOf(await follow(earlier.at(-1)?.id))).toEqual([...places, 'ended']);
+});
+
+test('a follower of an agent whose id is given to another one gets all of that one', async () => {
+  const path = await start([{ text: 'one' }]);
+  const agent = path.split('/').at(-1) ?? '';
+  let turns = 0;
+  const restart = async (): Promise<void> => {
+    await engine.client.temporal.workflow.getHandle(engine.client.agent(agent).workflowId).terminate();
+    await own.api.post('/v1/agents', {
+      id: agent,
+      task: 'second',
+      mode: 'conversation',
+      ...files.settings([{ text: 'two' }]),
+    });
+  };
+  let restarting: Promise<void> | undefined;
+  const { events } = await readEvents(`${own.gateway.url}${path}/events`, {
+    token: token(),
+    enough: (event) => {
+      if (isEndOfTurn(event) && ++turns === 1) restarting = restart();
+      return turns === 2;
+    },
+  });
+  await restarting;
+  const ids = recorded(events).map(({ id = '' }) => id.split('@'));
+  const runs = [...new Set(ids.map(([, run]) => run))];
+  expect(runs).toHaveLength(2);
+  const ofSecond = ids.filter(([, run]) => run === runs[1]).map(([place]) => place);
+  expect(ofSecond[0]).toBe('0');
+  expect(ofSecond.at(-1)).toMatch(/end$/);
 });
 
 test('whoever comes back gets what was missed exactly once, though gateway and worker were ended meanwhile', async () => {
