@@ -1,5 +1,6 @@
 // The raw log of a session: pieces by offset, the whole as a file, and where a text is.
 import * as shapes from '../../contracts/schemas/http-api';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { GatewayContext } from '../gateway-context';
 import { route, type Params } from '../http/route';
 import { whileAllowed } from '../http/while-allowed';
@@ -28,6 +29,8 @@ const log = route(
     const place = await placeIn(context, params);
     try {
       const end = await place.end();
+      // A part that somebody has cut off lies before this end, and is told as missing.
+      if (from > end) throw new HoldfastError('offset_out_of_range', { got: from, allowed: end });
       const piece = await place.read(from, from + bytes);
       return new Response(new Uint8Array(piece.data), {
         headers: {

@@ -61,6 +61,17 @@ test('the download is the whole log, byte for byte, with a safe name', async () 
   expect(answer.headers.get('Content-Type')).toBe('application/octet-stream');
 });
 
+test('an offset beyond the end of the log is refused as one, with the offsets that it has', async () => {
+  const end = logEnd(logFile());
+  const beyond = await ask(`${session}/log?from=${end + 1}`);
+  expect(beyond.status).toBe(416);
+  const problem = (await beyond.json()) as Record<string, unknown>;
+  expect(problem).toMatchObject({ code: 'offset_out_of_range', facts: { got: end + 1, allowed: end } });
+  expect(JSON.stringify(problem)).not.toContain(engine.dataDir);
+  const atEnd = await ask(`${session}/log?from=${end}`);
+  expect([atEnd.status, (await atEnd.arrayBuffer()).byteLength]).toEqual([200, 0]);
+});
+
 test('nothing of the log is read before the client has taken what came before', async () => {
   const { place, read, isClosed } = watchedPlace();
   const reader = (await logStream(place, new AbortController().signal)).getReader();
