@@ -1,4 +1,5 @@
 // What a file system says, as errors of the catalogue.
+import type { BigIntStats } from 'node:fs';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { asStorageFailure } from '../../system/storage-failure';
 import type { Name, ToldError } from './transfer-messages';
@@ -74,6 +75,30 @@ export const tooDeep = (path: Name, most: number): HoldfastError =>
 
 export const inTheWay = (path: Name): HoldfastError =>
   new HoldfastError('file_failed', { got: shown(path), action: 'written', reason: 'a folder has this name' });
+
+/** What a copy must not replace: a reader of a pipe would wait for ever, and a device is the system's. */
+export function checkReplaceable(path: Name, there: BigIntStats | undefined): void {
+  if (!there || there.isFile() || there.isSymbolicLink()) return;
+  if (there.isDirectory()) throw inTheWay(path);
+  throw new HoldfastError('file_failed', {
+    ...{ got: shown(path), action: 'written' },
+    reason: `${kindOf(there)} has this name, and is not replaced`,
+    next: 'Use another path, or remove it first. To write into it: `holdfast cp AGENT:FILE -` prints a file.',
+  });
+}
+
+export const kindOf = (stats: BigIntStats): string => {
+  if (stats.isDirectory()) return 'a folder';
+  if (stats.isSocket()) return 'a socket';
+  return stats.isFIFO() ? 'a named pipe' : 'a device';
+};
+
+export const linkToNothing = (path: Name): HoldfastError =>
+  new HoldfastError('file_failed', {
+    ...{ got: shown(path), action: 'written' },
+    reason: 'it is a link to a file that does not exist',
+    next: 'Name the file, or remove the link first.',
+  });
 
 export const notAFile = (path: Name, kind: string): HoldfastError =>
   new HoldfastError('invalid_input', {

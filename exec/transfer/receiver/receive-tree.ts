@@ -10,7 +10,7 @@ import { under, type Observer } from '../outcomes';
 import { ReceivedFiles } from './received-files';
 import { ReceiverReports } from './receiver-reports';
 import { targetFor, type Target } from './target-folder';
-import { fileErrorOf, inTheWay, notAFile, tooDeep, unexpected } from '../transfer-errors';
+import { checkReplaceable, fileErrorOf, inTheWay, notAFile, tooDeep, unexpected } from '../transfer-errors';
 
 const MAX_DEPTH = 256;
 
@@ -160,6 +160,7 @@ class TreeReceiver {
     { folder, name }: { folder: OpenFolder; name: Name },
   ): Promise<void> {
     if (typeof entry.target !== 'string' || !isBytes(entry.target)) throw unexpected('a link');
+    checkReplaceable(path, folder.look(name));
     const made = `.holdfast-link.${randomBytes(4).toString('hex')}`;
     folder.makeLink(made, entry.target);
     try {

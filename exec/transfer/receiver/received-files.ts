@@ -5,7 +5,7 @@ import { shown } from '../names';
 import type { OpenFolder } from '../open-folder';
 import { CONTENT_ID, PartialFile } from './partial-file';
 import type { ReceiverReports } from './receiver-reports';
-import { fileErrorOf, inTheWay, unexpected } from '../transfer-errors';
+import { checkReplaceable, fileErrorOf, unexpected } from '../transfer-errors';
 import type { Entry, Message, Name } from '../transfer-messages';
 
 /** Files whose last writes are under way. */
@@ -29,10 +29,10 @@ export class ReceivedFiles {
     private readonly clobber: boolean,
   ) {}
 
-  /** Throws file system errors, and `file_failed` if a folder is in the way. */
+  /** Throws file system errors, and `file_failed` if something else than a file is in the way. */
   async begin(entry: Entry, path: Name, folder: OpenFolder): Promise<void> {
     const { n, id, size, name } = entry;
-    if (folder.look(name)?.isDirectory()) throw inTheWay(path);
+    checkReplaceable(path, folder.look(name));
     if (id !== undefined && (!CONTENT_ID.test(id) || !isSize(size))) throw unexpected('an id');
     const content = id !== undefined && isSize(size) ? { id, size } : undefined;
     const partial = await PartialFile.open(folder, content);

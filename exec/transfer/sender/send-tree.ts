@@ -10,7 +10,7 @@ import { shown, split } from '../names';
 import { bytesOf, nameOf, OpenFolder } from '../open-folder';
 import { under, type Observer } from '../outcomes';
 import { contentId, endsWhereItSays, hashOf, isSame, piecesOf, statsOf, versionOf } from './read-file';
-import { fileErrorOf, notAFile, told } from '../transfer-errors';
+import { fileErrorOf, kindOf, notAFile, told } from '../transfer-errors';
 
 /** Smaller files are sent without asking what is there. */
 const WORTH_RESUMING = 1024 * 1024;
@@ -84,7 +84,7 @@ class TreeSender {
     if (stats.isSymbolicLink()) return this.sendLink(at, stats);
     if (stats.isDirectory()) return this.sendFolder(at, name, stats);
     if (stats.isFile()) return this.sendFile(at, name);
-    const why = stats.isSocket() ? 'a socket' : stats.isFIFO() ? 'a named pipe' : 'a device';
+    const why = kindOf(stats);
     await this.channel.send({ is: 'skipping', name: at.path, why });
     this.options.observer?.ended?.({ is: 'skipped', path: at.path, why });
   }
@@ -256,6 +256,3 @@ const gone = (path: Name): HoldfastError =>
 
 const changed = (path: Name): HoldfastError =>
   new HoldfastError('file_changed', { got: shown(path), attempts: ATTEMPTS });
-
-const kindOf = (stats: BigIntStats): string =>
-  stats.isDirectory() ? 'a folder' : 'a socket, a named pipe or a device';

@@ -1,5 +1,18 @@
 // What a target that somebody names leads to: a host's process of one transfer, and a sender, in this process.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathOf } from '../../../../exec/transfer/names';
@@ -55,4 +68,60 @@ test('an empty path is the agent’s folder', async () => {
   await put(join(from, 'file'), '');
   await put(from, '');
   expect(readdirSync(to).sort()).toEqual(['file', 'from']);
+});
+
+test.each(['pipe', 'to-pipe', ''])(
+  'a pipe is not replaced, whether it is named or not: %j',
+  async (named) => {
+    execFileSync('mkfifo', [join(to, 'pipe')]);
+    symlinkSync('pipe', join(to, 'to-pipe'));
+    if (named === '') renameSync(join(from, 'file'), join(from, 'pipe'));
+    const source = named === '' ? `${from}/.` : join(from, 'file');
+    const failed = (await put(source, named)).filter(({ is }) => is === 'failed');
+    expect(failed).toMatchObject([
+      {
+        error: {
+          code: 'file_failed',
+          facts: {
+            reason: expect.stringContaining('a named pipe has this name') as string,
+            next: expect.any(String) as string,
+          },
+        },
+      },
+    ]);
+    expect(lstatSync(join(to, 'pipe')).isFIFO()).toBe(true);
+    expect(lstatSync(join(to, 'to-pipe')).isSymbolicLink()).toBe(true);
+    expect(readdirSync(to).filter((name) => name.startsWith('.holdfast'))).toEqual([]);
+  },
+);
+
+test('a link does not replace a pipe', async () => {
+  execFileSync('mkfifo', [join(to, 'link')]);
+  symlinkSync('somewhere', join(from, 'link'));
+  expect(await put(`${from}/.`, '')).toContainEqual(
+    expect.objectContaining({ is: 'failed', path: './link' }),
+  );
+  expect(lstatSync(join(to, 'link')).isFIFO()).toBe(true);
+});
+
+test.each([
+  ['relative link', () => join('..', 'elsewhere', 'real')],
+  ['absolute link', () => join(root, 'elsewhere', 'real')],
+])('a file named by a link gets the content, and the link stays: %s', async (_how, leadsTo) => {
+  mkdirSync(join(root, 'elsewhere'));
+  writeFileSync(join(root, 'elsewhere', 'real'), 'old');
+  symlinkSync(leadsTo(), join(to, 'link'));
+  await put(join(from, 'file'), 'link');
+  expect(lstatSync(join(to, 'link')).isSymbolicLink()).toBe(true);
+  expect(readFileSync(join(root, 'elsewhere', 'real'), 'utf8')).toBe('new');
+  expect(readdirSync(join(root, 'elsewhere'))).toEqual(['real']);
+});
+
+test('a link to nothing that somebody names is refused, and stays', async () => {
+  symlinkSync('nowhere', join(to, 'link'));
+  expect(await put(join(from, 'file'), 'link')).toMatchObject([
+    { is: 'failed', error: { code: 'file_failed', facts: { got: join(to, 'link') } } },
+  ]);
+  expect(readlinkSync(join(to, 'link'))).toBe('nowhere');
+  expect(readdirSync(to)).toEqual(['link']);
 });
