@@ -2,9 +2,9 @@
 // exists without a record.
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { readJson, writeJson } from '../system/json-file';
 import { makeFolder } from '../system/make-folder';
 import type { Identity } from '../system/processes/process-identity';
+import { readProcessRecord, writeProcessRecord } from '../system/processes/process-record';
 import type { EnginePorts, HiddenPorts } from './ports';
 
 /** A server that we started; stored as `engine/server.json` in its data folder. */
@@ -56,9 +56,9 @@ export function createEngineFolder({ folder }: EnginePaths): void {
 
 /** Reads the record of a running or dead server; undefined if there is none. */
 export function readRecord(paths: EnginePaths): EngineRecord | undefined {
-  return readJson<EngineRecord>(paths.record);
+  return readProcessRecord<EngineRecord>(paths.record);
 }
 
 export function writeRecord(paths: EnginePaths, record: EngineRecord): void {
-  writeJson(paths.record, record);
+  writeProcessRecord(paths.record, record);
 }

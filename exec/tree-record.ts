@@ -1,7 +1,7 @@
 // How to find the processes of a session's current shell. Written by its holder, so that the host can end them when the
 // holder does not answer.
-import { readJson, writeJson } from '../system/json-file';
 import { identitiesOf, identityOf, type Identity } from '../system/processes/process-identity';
+import { readProcessRecord, writeProcessRecord } from '../system/processes/process-record';
 import type { SessionPaths } from './session-paths';
 
 export interface TreeRecord {
@@ -23,10 +23,11 @@ export function recordTree(
   const [identity] = identitiesOf([leader]);
   const holder = identityOf(process.pid);
   try {
-    if (identity) writeJson(tree, { holder, leader: identity, mark, ownShell } satisfies TreeRecord);
+    if (identity) writeProcessRecord(tree, { holder, leader: identity, mark, ownShell } satisfies TreeRecord);
   } catch {
     // Other writes to the same disk report this as `degraded`.
   }
 }
 
-export const readTree = ({ tree }: SessionPaths): TreeRecord | undefined => readJson<TreeRecord>(tree);
+export const readTree = ({ tree }: SessionPaths): TreeRecord | undefined =>
+  readProcessRecord<TreeRecord>(tree);

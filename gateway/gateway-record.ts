@@ -1,8 +1,9 @@
 // The data folder's running gateways: where they are, for `holdfast ui`, and for `holdfast up`, which starts one of its own.
 import { join } from 'node:path';
-import { readJson, removeQuietly, writeJson } from '../system/json-file';
+import { removeQuietly } from '../system/json-file';
 import type { Release } from '../system/package-root';
 import { identityOf, isAlive, type Identity } from '../system/processes/process-identity';
+import { readProcessRecord, writeProcessRecord } from '../system/processes/process-record';
 
 export interface GatewayRecord {
   identity: Identity;
@@ -33,7 +34,7 @@ export function recordGateway(
   const { record, detached } = gatewayPaths(dataDir);
   const files = isDetached ? [detached, record] : [record];
   for (const file of files)
-    writeJson(file, { identity: identityOf(process.pid), ...facts } satisfies GatewayRecord);
+    writeProcessRecord(file, { identity: identityOf(process.pid), ...facts } satisfies GatewayRecord);
   return () => {
     // The detached one's stays: the next one takes the same port, so that the page's address is the same.
     if (living(record)?.identity.pid === process.pid) removeQuietly(record);
@@ -50,10 +51,10 @@ export const runningDetached = (dataDir: string): GatewayRecord | undefined =>
 
 /** The one of the last `holdfast up`, even if it has ended. */
 export const lastDetached = (dataDir: string): GatewayRecord | undefined =>
-  readJson<GatewayRecord>(gatewayPaths(dataDir).detached);
+  readProcessRecord<GatewayRecord>(gatewayPaths(dataDir).detached);
 
 function living(path: string): GatewayRecord | undefined {
-  const record = readJson<GatewayRecord>(path);
+  const record = readProcessRecord<GatewayRecord>(path);
   return record && isAlive(record.identity) ? record : undefined;
 }
 

@@ -7,6 +7,7 @@ import { HolderPulse, unreachedSince } from './holder-pulse';
 import { readJson } from '../../system/json-file';
 import { nudgeHolder } from './nudge-holder';
 import { isAlive } from '../../system/processes/process-identity';
+import { readProcessRecord } from '../../system/processes/process-record';
 import { PROTOCOL_VERSION, type Verb, type Verbs } from '../protocol';
 import { sessionPaths } from '../session-paths';
 import { asStorageFailure } from '../../system/storage-failure';
@@ -25,7 +26,7 @@ export class HolderConnections {
 
   /** The record of the living holder that owns the session. */
   holderOf(ref: SessionRef): HolderRecord | undefined {
-    const record = readJson<HolderRecord>(sessionPaths(this.dataDir, ref).holder);
+    const record = readProcessRecord<HolderRecord>(sessionPaths(this.dataDir, ref).holder);
     return record && isAlive(record.identity) ? record : undefined;
   }
 

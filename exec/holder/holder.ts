@@ -1,9 +1,10 @@
 // The holder itself: handles requests, announces itself and stays findable, ends when told to.
 import { fstatSync, openSync, statSync } from 'node:fs';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { removeQuietly, writeJson } from '../../system/json-file';
+import { removeQuietly } from '../../system/json-file';
 import { ownRelease } from '../../system/package-root';
 import { identityOf } from '../../system/processes/process-identity';
+import { writeProcessRecord } from '../../system/processes/process-record';
 import { NUDGE, PROTOCOL_VERSION, type RequestFrame, type Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../holder-config';
@@ -80,7 +81,7 @@ export class Holder {
   private record(): void {
     const { socketPath, token } = this.config;
     const identity = identityOf(process.pid);
-    writeJson(this.paths.holder, {
+    writeProcessRecord(this.paths.holder, {
       identity,
       socketPath,
       token,

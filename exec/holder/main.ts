@@ -2,9 +2,10 @@
 // Started with the session's folder, or as a spare that learns it later; ends on `close` or TERM.
 import { basename, dirname } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { readJson, writeJson } from '../../system/json-file';
+import { readJson } from '../../system/json-file';
 import { outliveLog } from '../../system/log/outlive-log';
 import { identityOf } from '../../system/processes/process-identity';
+import { writeProcessRecord } from '../../system/processes/process-record';
 import type { Sandbox } from '../sandbox/sandbox';
 import { parseSessionDirectory, sessionPaths } from '../session-paths';
 import type { HolderConfig, HolderFailure } from '../holder-config';
@@ -41,7 +42,7 @@ async function waitForSession(directory: string): Promise<void> {
   const files = spareFiles(directory);
   const config = readJson<SpareConfig>(files.config);
   if (!config) throw new Error(`no configuration for ${directory}`);
-  writeJson(files.owner, identityOf(process.pid));
+  writeProcessRecord(files.owner, identityOf(process.pid));
   // Also as a session's holder: the shell's folder exists until its session ends it.
   process.once('exit', () => removeSpare(directory));
   // Set before there is a shell: the default action would leave a starting shell behind.

@@ -7,12 +7,13 @@ import { serverTrouble } from '../../client/delivery/server-trouble';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { usualWorkingFolder } from '../../exec/working-folder';
 import { CleanupStack } from '../../system/cleanup-stack';
-import { removeQuietly, writeJson } from '../../system/json-file';
+import { removeQuietly } from '../../system/json-file';
 import { keepBounded } from '../../system/log/bounded-log';
 import { outliveLog } from '../../system/log/outlive-log';
 import { ProcessLog } from '../../system/log/process-log';
 import { ownRelease } from '../../system/package-root';
 import { identityOf } from '../../system/processes/process-identity';
+import { writeProcessRecord } from '../../system/processes/process-record';
 import { workersConfiguration } from '../configuration/configuration';
 import { exposedNow, moduleFiles, refuseExposed } from '../configuration/exposed';
 import { loadTools } from '../tools/tool-modules';
@@ -97,7 +98,7 @@ export async function runWorker(options: RunOptions): Promise<void> {
       const { queue } = workers.client.server;
       const started = { ...self, address, namespace, host, queue, cwd: workdir, pollingSince };
       const record: WorkerRecord = { ...started, tools: [...files], config: config ?? null };
-      writeJson(paths.record, record);
+      writeProcessRecord(paths.record, record);
       // Not at exit: the process may be killed.
       flushCompileCache();
       unready = null;

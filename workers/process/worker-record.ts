@@ -2,10 +2,10 @@
 import { accessSync, constants, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { readJson } from '../../system/json-file';
 import { isOwnRelease, type Release } from '../../system/package-root';
 import { livingStat } from '../../system/processes/proc';
 import { isAlive, type Identity } from '../../system/processes/process-identity';
+import { readProcessRecord } from '../../system/processes/process-record';
 
 export interface WorkerRecord {
   identity: Identity;
@@ -40,7 +40,7 @@ const SILENT_MS = 8_000;
 
 /** The record of the data folder's last worker, even if it was killed. */
 export const lastWorker = (dataDir: string): WorkerRecord | undefined =>
-  readJson<WorkerRecord>(workerPaths(dataDir).record);
+  readProcessRecord<WorkerRecord>(workerPaths(dataDir).record);
 
 /** The same, if its process exists. */
 export function runningWorker(dataDir: string): WorkerRecord | undefined {

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { endGroup } from '../../system/processes/process-end';
-import { readJson, writeJson } from '../../system/json-file';
 import { identityOf, isAlive, type Identity } from '../../system/processes/process-identity';
+import { readProcessRecord, writeProcessRecord } from '../../system/processes/process-record';
 
 interface StartedServers {
   worker: Identity;
@@ -42,7 +42,7 @@ export class McpProcesses {
   async endLeft(): Promise<void> {
     for (const name of listed(this.folder)) {
       const file = join(this.folder, name);
-      const left = readJson<StartedServers>(file);
+      const left = readProcessRecord<StartedServers>(file);
       if (left && isAlive(left.worker)) continue;
       await Promise.all((left?.servers ?? []).map((server) => endGroup(server, GRACE_MS)));
       rmSync(file, { force: true });
@@ -54,7 +54,7 @@ export class McpProcesses {
       if (this.servers.size === 0) return rmSync(this.file, { force: true });
       mkdirSync(this.folder, { recursive: true, mode: 0o700 });
       const servers = [...this.servers.values()];
-      writeJson(this.file, { worker: identityOf(process.pid), servers } satisfies StartedServers);
+      writeProcessRecord(this.file, { worker: identityOf(process.pid), servers } satisfies StartedServers);
     } catch {
       // The disk is full. The record is only a safeguard, so the server starts anyway.
     }

@@ -4,11 +4,12 @@ import { createConnection } from 'node:net';
 import type { HolderRecord } from '../../client/holder-client';
 import { readJson, removeQuietly } from '../../../system/json-file';
 import { isAlive } from '../../../system/processes/process-identity';
+import { readProcessRecord } from '../../../system/processes/process-record';
 import type { SessionPaths } from '../../session-paths';
 
 /** Removes the record and the socket of a session's holder, if it is dead and they can be removed. */
 export async function removeDeadHolder({ holder, config }: SessionPaths): Promise<void> {
-  const record = readJson<HolderRecord>(holder);
+  const record = readProcessRecord<HolderRecord>(holder);
   if (record && isAlive(record.identity)) return;
   // It may have died before it wrote a record.
   const socketPath = (record ?? readJson<Pick<HolderRecord, 'socketPath'>>(config))?.socketPath;

@@ -18,6 +18,7 @@ import { reasonOf } from '../../../contracts/errors/holdfast-error';
 import { startHolderProcess } from './holder-process';
 import { readJson, writeJson } from '../../../system/json-file';
 import { identityOf, isAlive, type Identity } from '../../../system/processes/process-identity';
+import { readProcessRecord, writeProcessRecord } from '../../../system/processes/process-record';
 import type { SessionPaths } from '../../session-paths';
 import { removeSpare, spareFiles, type SpareConfig } from '../../spare-files';
 
@@ -132,7 +133,7 @@ function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig
     const files = spareFiles(directory);
     // Owned by its starter until it has identified itself: the worker of another host here must not take it for a
     // leftover.
-    writeJson(files.owner, starter);
+    writeProcessRecord(files.owner, starter);
     writeJson(files.config, config);
     const child = startHolderProcess([directory, 'spare'], files.log, sandbox?.path ?? env.PATH ?? '');
     const ready = Promise.race([
@@ -155,7 +156,7 @@ export async function endLeftOverSpares(dataDir: string): Promise<void> {
   for (const directory of spareFolders(folder)) {
     const { config, owner } = spareFiles(directory);
     const starter = readJson<SpareConfig>(config)?.starter;
-    const spare = readJson<Identity>(owner);
+    const spare = readProcessRecord<Identity>(owner);
     if (!starter || isAlive(starter) || !spare) continue;
     while (isAlive(spare) && Date.now() < late) await delay(5);
     if (isAlive(spare)) process.kill(spare.pid, 'SIGKILL');
@@ -166,7 +167,7 @@ export async function endLeftOverSpares(dataDir: string): Promise<void> {
 /** Folders and files of spares that were killed, or whose sessions have ended since. */
 function removeLeftOver(folder: string): void {
   for (const directory of spareFolders(folder)) {
-    const owner = readJson<Identity>(spareFiles(directory).owner);
+    const owner = readProcessRecord<Identity>(spareFiles(directory).owner);
     if (!owner || !isAlive(owner)) removeSpare(directory);
   }
 }

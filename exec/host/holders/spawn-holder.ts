@@ -7,7 +7,8 @@ import type { SessionRef } from '../../../contracts/ids';
 import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
 import type { HolderRecord } from '../../client/holder-client';
 import { startHolderProcess } from './holder-process';
-import { readJson, writeJson } from '../../../system/json-file';
+import { writeJson } from '../../../system/json-file';
+import { readProcessRecord } from '../../../system/processes/process-record';
 import { makeFolder } from '../../../system/make-folder';
 import type { HolderConfig, HolderFailure } from '../../holder-config';
 import type { SandboxProfile } from '../../sandbox/profile';
@@ -59,7 +60,7 @@ export async function spawnHolder(
       startHolderProcess([paths.directory], paths.holderLog, sandbox?.path ?? env.PATH ?? ''),
       paths.holderLog,
     );
-  const record = readJson<HolderRecord>(paths.holder);
+  const record = readProcessRecord<HolderRecord>(paths.holder);
   if (!record) throw new HoldfastError('terminal_failed', { reason: 'the holder left no record of itself' });
   return record;
 }
