@@ -7,7 +7,14 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { defaultCacheDir, defaultDataDir } from '../system/data-dir';
-import { ensureServer, isGuarded, runningServer, uiLink, type EngineRecord } from '../engine/server';
+import {
+  ensureServer,
+  findSilentServer,
+  isGuarded,
+  runningServer,
+  uiLink,
+  type EngineRecord,
+} from '../engine/server';
 import { engineEnvironment } from '../workers/configuration/exposed';
 import { readClientSettings } from '../workers/configuration/read-client-settings';
 import { recordedHost, recordedQueue } from '../workers/configuration/recorded-choice';
@@ -185,6 +192,8 @@ async function embeddedServer(
     port === undefined && uiPort === undefined && (!start || (running && isGuarded(running)));
   if (running && isAsWanted) return running;
   if (!start) {
+    const silent = await findSilentServer(dataDir);
+    if (silent) throw silent;
     throw new HoldfastError('no_server', {
       address: 'the embedded server',
       reason: `none runs on ${dataDir}`,

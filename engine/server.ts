@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { removeQuietly } from '../system/json-file';
+import { livingStat } from '../system/processes/proc';
 import { isAlive } from '../system/processes/process-identity';
 import { asStorageFailure } from '../system/storage-failure';
 import { answers, guardAnswers } from './probe-server';
@@ -31,6 +32,9 @@ const READY_TIMEOUT_MS = 60_000;
 const READY_LOOK_EVERY_MS = 50;
 const STOP_GRACE_MS = 10_000;
 const STARTS = 5;
+const TELL_MS = 3_000;
+
+type Readiness = 'ready' | 'ended' | 'silent';
 
 /** Which server is wanted; `signal` aborts and leaves no half-started server. */
 export interface EnsureOptions extends LocateOptions, NamedPorts {
@@ -44,7 +48,7 @@ export interface EnsureOptions extends LocateOptions, NamedPorts {
 /**
  * Returns the data folder's server, ready to serve; starts it if necessary, on the same database and if possible on the
  * same ports as before. The server outlives this process. Throws `engine_missing`, `engine_failed`, `port_in_use` (for
- * a named port), or `invalid_input` if it already runs on another port.
+ * a named port), `no_server` if its process is stopped by a signal, or `invalid_input` if it already runs on another port.
  */
 export async function ensureServer(options: EnsureOptions): Promise<EngineRecord> {
   const running = await runningServer(options.dataDir);
@@ -53,7 +57,10 @@ export async function ensureServer(options: EnsureOptions): Promise<EngineRecord
   createEngineFolder(paths);
   return withLock(paths.lock, () => ensureLocked(paths, options), {
     signal: options.signal,
-    onWait: () => options.progress('Another process is starting the Temporal server; waiting.'),
+    onWait: () =>
+      options.progress(
+        'Another process is starting the Temporal server, or waits for it to answer; waiting.',
+      ),
   });
 }
 
@@ -71,6 +78,31 @@ export async function runningServer(dataDir: string): Promise<EngineRecord | und
   const record = readRecord(enginePaths(dataDir));
   return record && isAlive(record.identity) && (await answers(record)) ? record : undefined;
 }
+
+/** Why the data folder's server does not answer although its process exists; undefined if it answers, or none runs. */
+export async function findSilentServer(dataDir: string): Promise<HoldfastError | undefined> {
+  const record = readRecord(enginePaths(dataDir));
+  return record && isAlive(record.identity) && !(await answers(record)) ? silent(record) : undefined;
+}
+
+function silent(record: EngineRecord): HoldfastError {
+  const { address, identity } = record;
+  const { pid } = identity;
+  const anew = '`holdfast down`, then `holdfast up` starts another on the same database.';
+  return isStopped(record)
+    ? new HoldfastError('no_server', {
+        ...{ address, reason: `its process ${pid} is stopped by a signal` },
+        next: `\`kill -CONT ${pid}\` lets it continue; ${anew}`,
+      })
+    : new HoldfastError('no_server', {
+        ...{ address, reason: `its process ${pid} exists but does not answer` },
+        next: `Try again if it has just been started. If it stays silent: ${anew}`,
+      });
+}
+
+/** By SIGSTOP or a debugger: it answers when somebody lets it, and not before. */
+const isStopped = ({ identity }: EngineRecord): boolean =>
+  /^[tT]$/.test(livingStat(identity.pid)?.state ?? '');
 
 /** Stops the data folder's server and returns when its process is gone; false if none ran. */
 export async function stopServer(dataDir: string): Promise<boolean> {
@@ -103,7 +135,8 @@ async function ensureLocked(paths: EnginePaths, options: EnsureOptions): Promise
     const { ui } = before;
     // It is recorded before it answers: its starter may have been killed in between.
     const record = ui && (isGuarded(before) ? before : guardAgain({ ...before, ui }, paths));
-    if (record && (await waitUntilReady(record, token, options.signal)) === 'ready')
+    if (isStopped(before)) throw silent(before);
+    if (record && (await waitForRunning(record, token, options)) === 'ready')
       return withNamedPorts(record, options);
     if (!ui)
       options.progress('The Temporal server was started by an older Holdfast, and web pages can reach it.');
@@ -112,6 +145,25 @@ async function ensureLocked(paths: EnginePaths, options: EnsureOptions): Promise
   const { path } = await locateServerBinary(options);
   rotateLog(paths.logFile);
   return startServer({ binary: path, paths, token, before }, options);
+}
+
+/** It may have just been started; one that stays silent is replaced, and nobody waits for that without a word. */
+async function waitForRunning(
+  record: EngineRecord,
+  token: string,
+  { progress, signal }: EnsureOptions,
+): Promise<Readiness> {
+  const { pid } = record.identity;
+  const limit = `${READY_TIMEOUT_MS / 1_000} seconds`;
+  const telling = setTimeout(
+    () => progress(`The Temporal server (pid ${pid}) does not answer; after ${limit} it is replaced.`),
+    TELL_MS,
+  );
+  try {
+    return await waitUntilReady(record, token, signal);
+  } finally {
+    clearTimeout(telling);
+  }
 }
 
 function guardAgain(
@@ -164,11 +216,7 @@ async function startServer(
   }
 }
 
-async function waitUntilReady(
-  record: EngineRecord,
-  token: string,
-  signal?: AbortSignal,
-): Promise<'ready' | 'ended' | 'silent'> {
+async function waitUntilReady(record: EngineRecord, token: string, signal?: AbortSignal): Promise<Readiness> {
   const deadline = Date.now() + READY_TIMEOUT_MS;
   const isRunning = (): boolean => isAlive(record.identity) && isGuarded(record);
   while (Date.now() < deadline) {

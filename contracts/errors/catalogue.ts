@@ -190,16 +190,11 @@ export const CATALOGUE = {
     true,
     'possible',
     (f: With<'address' | 'reason'>) => `No Temporal server answers at ${f.address}: ${f.reason}.`,
-    () => 'Check --address, TEMPORAL_ADDRESS or the Temporal profile, or run `holdfast up` without them.',
-  ),
-  namespace_missing: entry(
-    69,
-    false,
-    'none',
-    (f: With<'got'>) => `The Temporal server has no such namespace: got ${f.got}.`,
-    () =>
-      'Check --namespace, TEMPORAL_NAMESPACE and the Temporal profile (the embedded server has only `default`), or create it: ' +
-      '`temporal operator namespace create -n NAME`.',
+    (f) =>
+      String(
+        f.next ??
+          'Check --address, TEMPORAL_ADDRESS or the Temporal profile, or run `holdfast up` without them.',
+      ),
   ),
   deadline: entry(
     75,
