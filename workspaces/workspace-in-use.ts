@@ -57,7 +57,8 @@ export class WorkspaceInUse {
   /** To be called first: finishes what a killed process had begun. */
   async finishBegun(): Promise<void> {
     const journal = readJournal(this.folder.journal);
-    if (!journal) return;
+    // What stands in for a missing folder stays empty.
+    if (!journal || this.around.root !== this.folder.cwd) return;
     // What is there is kept, in case somebody has changed it since.
     await this.take(journal.agent, { without: temporaryPrefix(journal.id) });
     await this.complete(journal);

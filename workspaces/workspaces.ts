@@ -1,18 +1,19 @@
 // The files of the workspaces of one host: what they were after each step, what differs, and how to get back.
-import { mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
 import type { CheckpointOutcome, FileChanges, RewoundFiles } from '../contracts/workspaces/checkpoints';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withLock } from '../system/lock';
-import { asStorageFailure, storageReason } from '../system/storage-failure';
+import { storageReason } from '../system/storage-failure';
 import { fileChanges, readSide } from './changes/file-changes';
 import { fileDiff, type FileDiff } from './changes/file-diff';
 import { refuseForeign } from './changes/foreign-changes';
 import { mergeFiles } from './changes/merge-files';
 import { collectStore, joinPacks, releaseAgents } from './collect-store';
 import { GitFailure, NoGit } from './git/git-run';
-import { readCheckpoint, type Recorded } from './git/object-reader';
+import { isNothing, readCheckpoint, type Recorded } from './git/object-reader';
 import { Store } from './git/store';
-import { surroundingsOf } from './look/surroundings';
+import { missingRoot, standIn } from './look/missing-folder';
+import { surroundingsOf, type Surroundings } from './look/surroundings';
 import { agentsKept, checkpointsOf, keepFor } from './record/keepers';
 import { skippedIn } from './record/checkpoint-parts';
 import { CheckpointsOff, StoreFull } from './record/take-checkpoint';
@@ -138,10 +139,10 @@ export class Workspaces {
   }
 
   private async rewindFiles(choice: RewindChoice): Promise<RewoundFiles> {
-    const { cwd, agent, dryRun, onApplied } = choice;
+    const { agent, dryRun, onApplied } = choice;
     const request = JSON.stringify(['rewind', agent, choice.to, choice.expected]);
     const to = await readCheckpoint(this.store.git, choice.to);
-    return this.using(cwd, async (use) => {
+    return this.usingOrMaking(choice, async (use) => {
       await use.finishBegun();
       const { state } = await use.take(agent);
       if (!dryRun && state.rewound?.request === request) {
@@ -149,8 +150,10 @@ export class Workspaces {
         return JSON.parse(state.rewound.answer) as RewoundFiles;
       }
       const before = await readCheckpoint(this.store.git, state.last?.commit ?? '');
-      // Nobody has changed anything since the agent itself was rewound: who asks may not know of that.
-      const expected = isOwn(state.rewound, agent) ? before.hash : choice.expected;
+      // Nobody has changed anything since the agent itself was rewound: who asks may not know of that. And where nothing is
+      // left, nothing of anybody can be overwritten.
+      const isUnchanged = isOwn(state.rewound, agent) || isNothing(before);
+      const expected = isUnchanged ? before.hash : choice.expected;
       if (!choice.force) await refuseForeign(this.store.git, { ...choice, expected }, [before, to]);
       const changes = await fileChanges(this.store.git, [before, to]);
       const answer: RewoundFiles = { hash: to.hash, before: before.hash, changes };
@@ -206,11 +209,37 @@ export class Workspaces {
 
   /** Throws errors of the catalogue, and what `checkpoint` tells apart. */
   private async using<T>(cwd: string, work: (use: WorkspaceInUse) => Promise<T>): Promise<T> {
-    const { folder, settings, hidden } = this.options;
     if (process.platform !== 'linux') throw new CheckpointsOff('checkpoints need Linux');
     this.store.prepare();
-    const around = surroundingsOf(cwd);
-    const workspace = WorkspaceFolder.of(folder, around.root);
+    return this.locked(surroundingsOf(cwd), work);
+  }
+
+  /** The same where the folder may have been removed: then it is made again, or nothing stands in for it for a look. */
+  private async usingOrMaking<T>(
+    { cwd, dryRun }: Pick<RewindChoice, 'cwd' | 'dryRun'>,
+    work: (use: WorkspaceInUse) => Promise<T>,
+  ): Promise<T> {
+    const root = missingRoot(cwd);
+    if (root === undefined) return this.using(cwd, work);
+    const { path } = WorkspaceFolder.of(this.options.folder, root);
+    if (dryRun) return this.locked(standIn(path), work, root);
+    mkdirSync(root, { mode: 0o700 });
+    try {
+      return await this.using(cwd, work);
+    } catch (err) {
+      // A refusal changes nothing. What has begun stays.
+      if (readdirSync(root).length === 0) rmdirSync(root);
+      throw err;
+    }
+  }
+
+  private locked<T>(
+    around: Surroundings,
+    work: (use: WorkspaceInUse) => Promise<T>,
+    root = around.root,
+  ): Promise<T> {
+    const { folder, settings, hidden } = this.options;
+    const workspace = WorkspaceFolder.of(folder, root);
     const choice = { store: this.store, settings, hidden: [...hidden, realpathSync(folder)] };
     return withLock(workspace.lock, () => work(new WorkspaceInUse(workspace, around, choice)));
   }
@@ -220,10 +249,9 @@ export class Workspaces {
     try {
       return await work();
     } catch (err) {
-      const known = asStorageFailure(err);
-      if (known instanceof HoldfastError) throw known;
+      if (err instanceof HoldfastError) throw err;
       if (err instanceof GitFailure) this.store.sweep();
-      throw new HoldfastError('checkpoint_failed', { reason: reasonOf(err) });
+      throw new HoldfastError('checkpoint_failed', { reason: storageReason(err) });
     }
   }
 

@@ -7,7 +7,7 @@ import type { HostAccess } from '../../exec/host/host-access';
 import type { Terminals } from '../../exec/terminals';
 import type { OwnTrees } from '../../workspaces/own/own-trees';
 import type { Workspaces } from '../../workspaces/workspaces';
-import { beating } from '../beating';
+import { beating, briefly } from '../beating';
 import type { HostOwnership } from './host-activities';
 
 export interface WorkspaceDependencies {
@@ -42,7 +42,7 @@ export function createWorkspaceActivities({
     },
 
     async rewindWorkspace({ agent, cwd, ...request }) {
-      return beating(async () => {
+      return briefly(async () => {
         await ownership.confirm();
         access.check('a rewind', request.dryRun ? 'looks' : 'mutates');
         const files = await workspaces.rewind({ agent, cwd: folderOf(cwd), ...request });
@@ -51,7 +51,7 @@ export function createWorkspaceActivities({
     },
 
     async compareCheckpoints({ from, to, lines }) {
-      return beating(async () => {
+      return briefly(async () => {
         await ownership.confirm();
         access.check('a comparison', 'looks');
         const changes = await workspaces.changes({ from, to, max: MAX_PATHS });

@@ -1,5 +1,5 @@
 // An agent's `rewind`: brings back files, the conversation or both, between two turns. Recorded as a step of its own.
-import { CancellationScope, proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, patched, proxyActivities } from '@temporalio/workflow';
 import type { AgentSettings, Message } from '../../contracts/agents/agent';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -22,6 +22,8 @@ interface Rewindable {
   transcript: { messages: readonly Message[]; push: (message: Message) => void };
   /** What it is doing, if that is not waiting for a message. */
   busyWith: () => string | undefined;
+  /** Why it takes nothing more; undefined while it does. */
+  endReason: () => string | undefined;
   /** The number of the next step of the conversation. */
   nextStep: () => number;
   resetSessions: (reason: string) => Promise<void>;
@@ -57,6 +59,9 @@ export class AgentRewinds {
   private async once(request: RewindRequest, id: string): Promise<RewindResult> {
     const done = this.find(id);
     if (done) return answerAgain(done, request, id);
+    // It was asked for before the stop, and waited for another one. In earlier releases it was carried out all the same.
+    const reason = this.of.endReason();
+    if (reason !== undefined && patched('stop-ends-waiting-rewinds')) refuse('agent_closed', { reason });
     // A stop in the middle must not leave files that the conversation knows nothing of.
     return CancellationScope.nonCancellable(() => this.carryOut(request, id));
   }

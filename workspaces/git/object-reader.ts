@@ -15,6 +15,10 @@ export interface Recorded {
 /** git knows it without having it. */
 export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
+/** Whether it is of an empty folder. */
+export const isNothing = ({ tree, facts }: Recorded): boolean =>
+  tree === EMPTY_TREE && facts.empty.size === 0 && facts.left.size === 0;
+
 /** Throws `checkpoint_missing`. */
 export async function readCheckpoint(git: Git, hash: string): Promise<Recorded> {
   checkHash(hash);

@@ -105,6 +105,7 @@ export class Conversation {
     this.rewinds = new AgentRewinds({
       ...{ agent: id, settings: this.settings, transcript: this.transcript },
       busyWith: () => this.busyWith,
+      endReason: () => (this.isEnding ? this.endReason : undefined),
       nextStep: () => lastStep(this.transcript.messages, this.stepsBefore) + 1,
       resetSessions: (reason) => this.sessions.reset(reason),
     });

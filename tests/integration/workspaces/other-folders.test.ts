@@ -1,0 +1,77 @@
+// Rewinds of a workspace that is no longer there, or whose path leads to another folder by now.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+ 
+ 
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { everythingIn, TestWorkspace } from './workspace';
+
+let work: TestWorkspace;
+beforeEach(() => {
+  work = new TestWorkspace();
+});
+afterEach(() => work.end());
+
+describe('a workspace whose folder was removed', () => {
+  beforeEach(() => chmodSync(work.cwd, 0o755));
+
+  test('is made again and filled without force; a look only says so', async () => {
+    work.write('dir/a.txt', 'one');
+    mkdirSync(join(work.cwd, 'hollow'));
+    const one = await work.checkpoint();
+    const first = everythingIn(work.cwd);
+    work.write('dir/a.txt', 'two');
+    const two = await work.checkpoint();
+    renameSync(work.cwd, `${work.cwd}.moved`);
+    const looked = await work.rewind(one.hash, { expected: two.hash, dryRun: true });
+    // `/` itself: its mode.
+    expect(looked.changes.paths.map(({ path, kind }) => `${path} ${kind}`)).toEqual([
+      ...['/ modified', 'dir/a.txt added', 'hollow/ added'],
+    ]);
+    expect(existsSync(work.cwd)).toBe(false);
+    const rewound = await work.rewind(one.hash, { expected: two.hash });
+    expect(everythingIn(work.cwd)).toEqual(first);
+    expect(rewound.changes).toEqual(looked.changes);
+    expect(await work.rewind(one.hash, { expected: two.hash })).toEqual(rewound);
+  });
+
+  test('is made again below the top of a repository, too', async () => {
+    work.userGit('init', '-q');
+    work.write('sub/a.txt', 'one');
+    const cwd = join(work.cwd, 'sub');
+    const one = await work.checkpoint('a', cwd);
+    work.remove('sub');
+    await work.rewind(one.hash, { cwd, expected: one.hash });
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one');
+  });
+
+  test('stays removed if the rewind is refused: a person had changed files in between', async () => {
+    work.write('a.txt', 'one');
+    const one = await work.checkpoint();
+    work.write('a.txt', 'of a person');
+    const two = await work.checkpoint();
+    rmSync(work.cwd, { recursive: true });
+    const refused = work.rewind(one.hash, { expected: two.hash, foreign: [[one.hash, two.hash]] });
+    await expect(refused).rejects.toMatchObject({ code: 'workspace_changed', facts: { got: 'a.txt' } });
+    expect(existsSync(work.cwd)).toBe(false);
+    await work.rewind(two.hash, { expected: two.hash });
+  });
+
+  test('with the folder above it gone fails and says which', async () => {
+    const cwd = join(work.base, 'above', 'work');
+    mkdirSync(cwd, { recursive: true });
+    writeFileSync(join(cwd, 'a.txt'), 'one');
+    const one = await work.checkpoint('a', cwd);
+    rmSync(join(work.base, 'above'), { recursive: true });
+    await expect(work.rewind(one.hash, { cwd })).rejects.toMatchObject({
+      ...{ code: 'checkpoint_failed', message: expect.stringContaining(join(work.base, 'above')) as string },
+    });
+  });
+});

@@ -1,0 +1,104 @@
+// Rewinds of agents that meet something in their way that stays: the caller hears of it, and the agent goes on.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../../helpers/until';
+import { AgentsWithFiles, run } from './agents-with-files';
+
+const agents = new AgentsWithFiles();
+const { at, text, engine } = agents;
+
+beforeAll(() => engine.start(), 60_000);
+afterAll(async () => {
+  expect(await agents.close()).toEqual([]);
+}, 60_000);
+beforeEach(() => agents.begin());
+afterEach(() => agents.end());
+
+const twoSteps = [run('echo one > a; echo one > b'), run('echo two > a; echo two > b'), { text: 'written' }];
+/** A file in place of the folder. */
+const block = (): void => {
+  renameSync(agents.folder, `${agents.folder}.moved`);
+  writeFileSync(agents.folder, '');
+};
+const unblock = (): void => {
+  rmSync(agents.folder);
+  renameSync(`${agents.folder}.moved`, agents.folder);
+};
+const FAILED = { code: 'checkpoint_failed', facts: { reason: expect.stringMatching(/ENOTDIR/) as string } };
+
+describe('a rewind that meets an obstacle that stays', () => {
+  test('fails with its reason, also one that only looks; with the obstacle gone it is done', async () => {
+    const agent = await agents.conversation([...twoSteps, { text: 'it goes on' }]);
+    await agent.send('write');
+    block();
+    await expect(agent.workspace.rewind(1, { dryRun: true })).rejects.toMatchObject(FAILED);
+    await expect(agent.workspace.rewind(1)).rejects.toMatchObject(FAILED);
+    unblock();
+    expect(await agent.send('and now?')).toMatchObject({ answer: 'it goes on' });
+    await agent.workspace.rewind(1);
+    expect([text('a'), text('b')]).toEqual(['one\n', 'one\n']);
+    await agent.stop();
+  });
+
+  test('of an agent that has ended fails, too', async () => {
+    const agent = engine.client.agent(`ended-${Date.now()}`);
+    await agent.start({ task: 'write', ...agents.settings(twoSteps) });
+    await agent.result();
+    block();
+    await expect(agent.workspace.rewind(1, { what: 'files' })).rejects.toMatchObject(FAILED);
+    unblock();
+    await agent.workspace.rewind(1, { what: 'files' });
+    expect(text('a')).toBe('one\n');
+  });
+
+  test('does not keep the agent from being stopped; one that waited for it is refused', async () => {
+    const agent = await agents.conversation(twoSteps);
+    await agent.send('write');
+    block();
+    const stuck = agent.workspace.rewind(1);
+    const waiting = agent.workspace.rewind(1);
+    const refused = expect(waiting).rejects.toMatchObject({ code: 'agent_closed' });
+    const failed = expect(stuck).rejects.toMatchObject({ code: 'checkpoint_failed' });
+    const handle = engine.client.temporal.workflow.getHandle(agent.workflowId);
+    await until(async () => (await handle.describe()).raw.pendingActivities?.length === 1);
+    await agent.stop();
+    await Promise.all([failed, refused, agent.result()]);
+    unblock();
+  });
+
+  const probe = mkdtempSync(join(tmpdir(), 'holdfast-immutable-'));
+  const canLock = spawnSync('chattr', ['+i', probe]).status === 0;
+  spawnSync('chattr', ['-i', probe]);
+  rmSync(probe, { recursive: true });
+  (canLock ? test : test.skip)('in its middle is finished by the next request', async () => {
+    const agent = await agents.conversation(twoSteps);
+    await agent.send('write');
+    spawnSync('chattr', ['+i', at('b')]);
+    try {
+      await expect(agent.workspace.rewind(1)).rejects.toMatchObject({
+        ...{ code: 'checkpoint_failed', facts: { reason: expect.stringMatching(/immutable/) as string } },
+      });
+      expect([text('a'), text('b')]).toEqual(['one\n', 'two\n']);
+    } finally {
+      spawnSync('chattr', ['-i', at('b')]);
+    }
+    expect(await agent.workspace.rewind(1)).toMatchObject({ step: 4 });
+    expect([text('a'), text('b')]).toEqual(['one\n', 'one\n']);
+    await agent.stop();
+  });
+});
+
+test('a rewind brings back the folder that the agent itself removed', async () => {
+  const agent = await agents.conversation([...twoSteps, run(`rm -rf "$PWD"`), { text: 'gone' }]);
+  await agent.send('write');
+  await agent.send('remove');
+  expect(existsSync(agents.folder)).toBe(false);
+  expect(await agent.workspace.rewind(3, { dryRun: true })).toMatchObject({
+    files: { changes: { counts: { added: 2 } } },
+  });
+  await agent.workspace.rewind(3);
+  expect([text('a'), text('b')]).toEqual(['two\n', 'two\n']);
+  await agent.stop();
+});
