@@ -75,7 +75,12 @@ export class AgentRewinds {
     const { to, what = 'both', dryRun = false, stop = false } = request;
     const { transcript } = this.of;
     const plan = planRewind(transcript.messages, to);
-    if (stop && !dryRun) await this.of.resetSessions(`rewind to step ${to}`);
+    if (stop && !dryRun) {
+      // In earlier releases, a rewind that was then refused had ended what ran.
+      if (what !== 'conversation' && patched('rewind-looks-before-it-stops'))
+        await this.files({ ...request, dryRun: true }, plan);
+      await this.of.resetSessions(`rewind to step ${to}`);
+    }
     const rewound = what === 'conversation' ? null : await this.files(request, plan);
     const keeps = what === 'files' ? undefined : plan.keeps;
     const messages = keeps === undefined ? null : this.hidden(keeps);

@@ -102,3 +102,19 @@ test('a rewind brings back the folder that the agent itself removed', async () =
   expect([text('a'), text('b')]).toEqual(['two\n', 'two\n']);
   await agent.stop();
 });
+
+test('a rewind that is refused has ended nothing, though it was to stop what runs', async () => {
+  const agent = await agents.conversation([
+    run('echo one > a'),
+    run('echo two > a; while sleep 0.2; do :; done'),
+    { text: 'it runs' },
+  ]);
+  await agent.send('write');
+  writeFileSync(at('a'), 'mine\n');
+  const stop = { stop: true };
+  await expect(agent.workspace.rewind(1, stop)).rejects.toMatchObject({ code: 'workspace_changed' });
+  expect(await agent.workspace.rewind(1, { force: true, dryRun: true })).toMatchObject({ running: [0] });
+  expect(await agent.workspace.rewind(1, { ...stop, force: true })).toMatchObject({ running: [] });
+  expect(text('a')).toBe('one\n');
+  await agent.stop();
+});
