@@ -13,12 +13,14 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { crashPoint } from '../system/faults/crash-point';
+import { kindsOfChanges } from './changes/file-changes';
+import { changedByOthers, changedSince, namedPaths } from './changes/foreign-changes';
 import type { Merged } from './changes/merge-files';
 import { applyPlan, temporaryPrefix } from './files/apply-plan';
 import { planFiles } from './files/file-plan';
 import { Inside } from './files/inside';
 import { factsMessage } from './git/facts';
-import { ObjectReader, readCheckpoint, treeDifferences, type Recorded } from './git/object-reader';
+import { isNothing, ObjectReader, readCheckpoint, type Recorded } from './git/object-reader';
 import { ObjectWriter } from './git/object-writer';
 import { Breather } from './look/breather';
 import type { Surroundings } from './look/surroundings';
@@ -26,6 +28,7 @@ import { keeperFor } from './record/keepers';
 import { takeCheckpoint, type TakeChoice, type Taken } from './record/take-checkpoint';
 import type { WorkspaceFolder } from './record/workspace-state';
 import type { BytePath } from './byte-path';
+import type { WorkspacesOptions } from './workspace-choices';
 
 interface Journal {
   id: string;
@@ -47,21 +50,42 @@ export class WorkspaceInUse {
   constructor(
     readonly folder: WorkspaceFolder,
     private readonly around: Surroundings,
-    private readonly choice: Omit<TakeChoice, 'agent'>,
+    private readonly choice: Omit<TakeChoice, 'agent'> & Pick<WorkspacesOptions, 'log'>,
   ) {}
 
   take(agent: string, more: Pick<TakeChoice, 'also' | 'without' | 'usual'> = {}): Promise<Taken> {
     return takeCheckpoint(this.folder, this.around, { ...this.choice, agent, ...more });
   }
 
-  /** To be called first: finishes what a killed process had begun. */
-  async finishBegun(): Promise<void> {
+  /**
+   * To be called first: finishes what a killed process had begun. What somebody has changed since stays as it is, unless
+   * the same is asked for again with force. Asked for again without, throws `workspace_changed`.
+   */
+  async finishBegun(asked: { request?: string; force?: boolean; dryRun?: boolean } = {}): Promise<void> {
     const journal = readJournal(this.folder.journal);
-    // What stands in for a missing folder stays empty.
     if (!journal || this.around.root !== this.folder.cwd) return;
-    // What is there is kept, in case somebody has changed it since.
-    await this.take(journal.agent, { without: temporaryPrefix(journal.id) });
-    await this.complete(journal);
+    const { git } = this.choice.store;
+    // What is there is kept.
+    const { state } = await this.take(journal.agent, { without: temporaryPrefix(journal.id) });
+    const [before, to, now] = await Promise.all(
+      [journal.before, journal.to, state.last?.commit ?? ''].map((hash) => readCheckpoint(git, hash)),
+    );
+    if (!before || !to || !now) return;
+    if (isNothing(now) && now.hash !== before.hash && now.hash !== to.hash)
+      // Somebody has removed all files: no half of it is left to be made whole.
+      return rmSync(this.folder.journal, { force: true });
+    const theirs = await changedSince(git, { before, to, now });
+    if (theirs.size > 0 && asked.request === journal.request) {
+      if (!asked.force) throw changedByOthers(theirs, { begun: true });
+      if (!asked.dryRun) await this.complete(journal);
+      return;
+    }
+    await this.complete(journal, { theirs });
+    if (theirs.size > 0)
+      this.choice.log('files that somebody has changed since a rewind began stay as they are', {
+        agent: journal.agent,
+        ...namedPaths(theirs),
+      });
   }
 
   /** Whether this was the last thing that was done, whatever changed since. */
@@ -106,10 +130,14 @@ export class WorkspaceInUse {
     const journal = { id, agent, before: before.hash, to: to.hash, request, answer };
     writeJournal(this.folder.journal, journal);
     crashPoint('rewind-journalled');
-    return this.complete(journal, onApplied);
+    return this.complete(journal, { onApplied });
   }
 
-  private async complete(journal: Journal, onApplied?: Move['onApplied']): Promise<string> {
+  /** @param theirs paths that are left alone */
+  private async complete(
+    journal: Journal,
+    { onApplied, theirs = new Set() }: Pick<Move, 'onApplied'> & { theirs?: ReadonlySet<BytePath> } = {},
+  ): Promise<string> {
     const { folder, choice } = this;
     const { git } = choice.store;
     const { last } = folder.load(this.around.prefix);
@@ -118,7 +146,11 @@ export class WorkspaceInUse {
       readCheckpoint(git, journal.to),
       readCheckpoint(git, last?.commit ?? journal.before),
     ]);
-    const only = now.hash === before.hash ? undefined : await this.pathsBetween(before.tree, to.tree);
+    const planned = now.hash === before.hash ? undefined : await kindsOfChanges(git, before, to);
+    const only = planned && {
+      paths: new Set([...planned.keys()].filter((path) => !theirs.has(path))),
+      before,
+    };
     const plan = await planFiles(git, [now, to], only);
     {
       using inside = new Inside(this.around.root);
@@ -129,16 +161,13 @@ export class WorkspaceInUse {
     const { state } = await this.take(journal.agent, { also: plan.write.map(({ path }) => path) });
     const hash = state.last?.commit ?? '';
     const answer = JSON.stringify({ ...journal.answer, hash });
-    folder.save({ ...state, rewound: { request: journal.request, answer } });
+    // Not all of it was done: no later request is answered as if it were.
+    const isWhole = theirs.size === 0;
+    folder.save({ ...state, rewound: isWhole ? { request: journal.request, answer } : null });
     crashPoint('rewind-recorded');
-    await onApplied?.();
+    if (isWhole) await onApplied?.();
     rmSync(folder.journal, { force: true });
     return hash;
-  }
-
-  private async pathsBetween(from: string, to: string): Promise<Set<BytePath>> {
-    const differences = await treeDifferences(this.choice.store.git, from, to);
-    return new Set(differences.map(({ path }) => path));
   }
 }
 

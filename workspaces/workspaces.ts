@@ -143,7 +143,7 @@ export class Workspaces {
     const request = JSON.stringify(['rewind', agent, choice.to, choice.expected]);
     const to = await readCheckpoint(this.store.git, choice.to);
     return this.usingOrMaking(choice, async (use) => {
-      await use.finishBegun();
+      await use.finishBegun({ request, force: choice.force, dryRun });
       const { state } = await use.take(agent);
       if (!dryRun && state.rewound?.request === request) {
         await onApplied?.();
@@ -238,9 +238,9 @@ export class Workspaces {
     work: (use: WorkspaceInUse) => Promise<T>,
     root = around.root,
   ): Promise<T> {
-    const { folder, settings, hidden } = this.options;
+    const { folder, settings, hidden, log } = this.options;
     const workspace = WorkspaceFolder.of(folder, root);
-    const choice = { store: this.store, settings, hidden: [...hidden, realpathSync(folder)] };
+    const choice = { store: this.store, settings, hidden: [...hidden, realpathSync(folder)], log };
     return withLock(workspace.lock, () => work(new WorkspaceInUse(workspace, around, choice)));
   }
 

@@ -5,9 +5,10 @@ export const WORKSPACE_ERRORS = {
   workspace_changed: entry(
     65,
     false,
-    'none',
+    ({ begun }) => (begun ? 'possible' : 'none'),
     (f: With<'count' | 'got'>) =>
-      `Files that this would change were changed by somebody else (${f.count}): got ${f.got}; nothing was changed.`,
+      `Files that this would change were changed by somebody else (${f.count}): got ${f.got}; ` +
+      `${f.begun ? 'an earlier attempt has changed other files' : 'nothing was changed'}.`,
     () =>
       'Look at them first. With `--force` they are changed all the same, and kept in a checkpoint before.',
   ),

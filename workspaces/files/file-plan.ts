@@ -25,16 +25,23 @@ export interface FilePlan {
   folderModes: Map<BytePath, number>;
 }
 
-/** @param only the paths that may be touched; undefined: all */
+/** What is left of a plan that was begun: the paths that may be touched, and the state that it was made for. */
+export interface Begun {
+  paths: ReadonlySet<BytePath>;
+  before: Recorded;
+}
+
+/** @param only undefined: all may be touched */
 export async function planFiles(
   git: Git,
   [from, to]: readonly [Recorded, Recorded],
-  only?: ReadonlySet<BytePath>,
+  only?: Begun,
 ): Promise<FilePlan> {
-  const [differences, before, after] = await Promise.all([
+  const [differences, before, after, atFirst] = await Promise.all([
     treeDifferences(git, from.tree, to.tree),
     allFolders(git, from),
     allFolders(git, to),
+    only && allFolders(git, only.before),
   ]);
   const plan: FilePlan = {
     remove: [],
@@ -44,7 +51,7 @@ export async function planFiles(
     fileModes: new Map(),
     folderModes: new Map(),
   };
-  const isMeant = (path: BytePath): boolean => (only?.has(path) ?? true) && !to.facts.left.has(path);
+  const isMeant = (path: BytePath): boolean => (only?.paths.has(path) ?? true) && !to.facts.left.has(path);
   const differing = new Set<BytePath>();
   for (const { path, before: old, after: entry } of differences) {
     differing.add(path);
@@ -63,6 +70,8 @@ export async function planFiles(
   for (const [path, mode] of await otherModes(git, [from, to], differing))
     if (isMeant(path)) plan.fileModes.set(path, mode);
   planFolders(plan, { from: from.facts, to: to.facts, before, after });
+  // Somebody has made the others since.
+  if (atFirst) plan.dropFolders = plan.dropFolders.filter((folder) => atFirst.has(folder));
   return plan;
 }
 

@@ -105,14 +105,56 @@ test('a rewind that is killed at any moment is done whole or not at all', async 
   }
 }, 300_000);
 
-test('what somebody changed between the kill and the next process is kept in a checkpoint', async () => {
-  const { one, two } = await twoStates();
-  await other('rewind', { ...REWIND, to: one, expected: two }, 'rewind-half').ended;
-  work.write('dir/f0.txt', 'written by a person meanwhile');
-  expect(await work.checkpoint()).toMatchObject({ hash: one });
-  const kept = await work.workspaces.keeps('a');
-  const contents = kept.map((hash) => work.git('show', `${hash}:dir/f0.txt`));
-  expect(contents).toContain('written by a person meanwhile');
+describe('what somebody changed since a rewind was killed', () => {
+  const THEIRS = { 'dir/f0.txt': 'of a person', 'a/inner': 'of a person', 'dir/more.txt': 'of a person' };
+
+  async function killedAndChanged(): Promise<{ one: string; two: string; first: object }> {
+    const states = await twoStates();
+    await other('rewind', { ...REWIND, to: states.one, expected: states.two }, 'rewind-half').ended;
+    // `a` is a file again by now.
+    rmSync(at('a'), { force: true, recursive: true });
+    for (const [path, content] of Object.entries(THEIRS)) work.write(path, content);
+    return states;
+  }
+  const theirs = (): object =>
+    Object.fromEntries(Object.keys(THEIRS).map((path) => [path, readFileSync(at(path), 'utf8')]));
+
+  test('stays as it is when another agent takes its first checkpoint; the rest of the rewind is done', async () => {
+    await killedAndChanged();
+    await work.checkpoint('b');
+    expect(theirs()).toEqual(THEIRS);
+    expect(readFileSync(at('dir/f38.txt'), 'utf8')).toBe('38\n');
+    expect(existsSync(at('new'))).toBe(false);
+    expect(work.logged.join()).toMatch(/since a rewind began stay as they are.*dir\/f0\.txt/);
+    await work.checkpoint('b');
+    expect(theirs()).toEqual(THEIRS);
+  });
+
+  test('is refused with the list when the rewind is asked for again; forced, it is kept and the rewind done', async () => {
+    const { one, two } = await killedAndChanged();
+    await expect(work.rewind(one, { expected: two })).rejects.toMatchObject({
+      ...{ code: 'workspace_changed', effect: 'possible' },
+      facts: { got: 'a, a/inner, dir/f0.txt', begun: true },
+    });
+    await work.rewind(one, { expected: two, force: true, dryRun: true });
+    expect(theirs()).toEqual(THEIRS);
+    await work.rewind(one, { expected: two, force: true });
+    expect([readFileSync(at('dir/f0.txt'), 'utf8'), readFileSync(at('a'), 'utf8')]).toEqual([
+      '0\n',
+      'a file',
+    ]);
+    const kept = await work.workspaces.keeps('a');
+    const contents = kept.map((hash) => work.git('show', `${hash}:dir/f0.txt`));
+    expect(contents).toContain('of a person');
+  });
+
+  test('is all of it: a rewind fills a workspace that was removed', async () => {
+    const { one, two, first } = await twoStates();
+    await other('rewind', { ...REWIND, to: one, expected: two }, 'rewind-half').ended;
+    rmSync(work.cwd, { recursive: true });
+    await work.rewind(one, { expected: two });
+    expect(everythingIn(work.cwd)).toEqual(first);
+  });
 });
 
 test('a checkout that is killed is finished by the next one', async () => {
