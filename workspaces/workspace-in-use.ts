@@ -19,15 +19,23 @@ import type { Merged } from './changes/merge-files';
 import { applyPlan, temporaryPrefix } from './files/apply-plan';
 import { planFiles } from './files/file-plan';
 import { Inside } from './files/inside';
-import { factsMessage } from './git/facts';
-import { isNothing, ObjectReader, readCheckpoint, type Recorded } from './git/object-reader';
+import { factsMessage, factsWith } from './git/facts';
+import {
+  isNothing,
+  ObjectReader,
+  readCheckpoint,
+  treeDifferences,
+  type Recorded,
+  type TreeEntry,
+} from './git/object-reader';
 import { ObjectWriter } from './git/object-writer';
 import { Breather } from './look/breather';
+import { ignoredThen } from './look/ignored-then';
 import type { Surroundings } from './look/surroundings';
 import { keeperFor } from './record/keepers';
 import { takeCheckpoint, type TakeChoice, type Taken } from './record/take-checkpoint';
 import type { WorkspaceFolder } from './record/workspace-state';
-import type { BytePath } from './byte-path';
+import { foldersOn, type BytePath } from './byte-path';
 import type { WorkspacesOptions } from './workspace-choices';
 
 interface Journal {
@@ -122,6 +130,28 @@ export class WorkspaceInUse {
         writer.abandon();
       }
     });
+  }
+
+  /** A state to bring back, with those files of `before` that its ignore rules hide: it says nothing of them. */
+  async withIgnored(agent: string, before: Recorded, to: Recorded): Promise<Recorded> {
+    const { store, settings } = this.choice;
+    const differences = await treeDifferences(store.git, before.tree, to.tree);
+    const written = new Set(differences.flatMap(({ path, after }) => (after === null ? [] : [path])));
+    const gone = new Map<BytePath, TreeEntry>();
+    for (const { path, before: entry, after } of differences)
+      if (entry !== null && after === null && !foldersOn(path).some((folder) => written.has(folder)))
+        gone.set(path, entry);
+    if (gone.size === 0) return to;
+    const ignored = await ignoredThen(store.git, to, [...gone.keys()], {
+      around: this.around,
+      excludeFile: this.folder.excludeFile,
+      include: settings.include,
+      scratch: this.folder.path,
+    });
+    const changes = [...gone].filter(([path]) => ignored.has(path));
+    if (changes.length === 0) return to;
+    const facts = factsWith(to.facts, { of: before.facts, changes });
+    return readCheckpoint(store.git, await this.add(agent, to, { changes, contents: [], facts }));
   }
 
   /** Writes down what is to be done, and does it. Returns the state that the files have then. */

@@ -154,11 +154,12 @@ export class Workspaces {
       // left, nothing of anybody can be overwritten.
       const isUnchanged = isOwn(state.rewound, agent) || isNothing(before);
       const expected = isUnchanged ? before.hash : choice.expected;
-      if (!choice.force) await refuseForeign(this.store.git, { ...choice, expected }, [before, to]);
-      const changes = await fileChanges(this.store.git, [before, to]);
-      const answer: RewoundFiles = { hash: to.hash, before: before.hash, changes };
+      const target = await use.withIgnored(agent, before, to);
+      if (!choice.force) await refuseForeign(this.store.git, { ...choice, expected }, [before, target]);
+      const changes = await fileChanges(this.store.git, [before, target]);
+      const answer: RewoundFiles = { hash: target.hash, before: before.hash, changes };
       if (dryRun) return answer;
-      const moved = await use.move({ agent, before, to, request, answer, onApplied });
+      const moved = await use.move({ agent, before, to: target, request, answer, onApplied });
       return { ...answer, hash: moved };
     });
   }

@@ -1,5 +1,5 @@
 // What a git tree cannot say of files and folders. It is part of a checkpoint's message, as one line of JSON. Pure.
-import { byBytes, type BytePath } from '../byte-path';
+import { byBytes, foldersOn, type BytePath } from '../byte-path';
 
 /** Modes of the usual kinds, where a path has none of its own: a file, a program, a folder. */
 export interface UsualModes {
@@ -34,6 +34,7 @@ interface Written {
   left?: BytePath[];
 }
 
+const LINK_MODE = 0o120000;
 const TITLE = 'Checkpoint of a workspace';
 
 const sorted = (paths: Iterable<BytePath>): BytePath[] => [...paths].sort(byBytes);
@@ -77,3 +78,18 @@ export const fileMode = ({ usual, modes }: TreeFacts, path: BytePath, gitMode: n
 
 export const folderMode = ({ usual, modes }: TreeFacts, folder: BytePath): number =>
   modes.get(`${folder}/`) ?? usual.folder;
+
+/** The facts of a state to which files of another one are added. */
+export function factsWith(
+  { usual, modes, empty, left }: TreeFacts,
+  { of, changes }: { of: TreeFacts; changes: readonly (readonly [BytePath, { mode: number }])[] },
+): TreeFacts {
+  const others = new Map(modes);
+  const filled = new Set<BytePath>();
+  for (const [path, { mode }] of changes) {
+    for (const folder of foldersOn(path)) filled.add(folder);
+    const own = fileMode(of, path, mode);
+    if (mode !== LINK_MODE && own !== fileMode(noFacts(usual), path, mode)) others.set(path, own);
+  }
+  return { usual, modes: others, empty: new Set([...empty].filter((folder) => !filled.has(folder))), left };
+}

@@ -171,7 +171,7 @@ const partsOf = (output: Buffer): BytePath[] => fromBytes(output).split('\0').sl
 const escaped = (path: BytePath): string => shownPath(path).replace(/[\\*?[\]! #]/g, '\\$&');
 
 /** A pattern of the workspace as one of the top: with a slash before its end it begins at the workspace. */
-function below(prefix: BytePath, pattern: string): string {
+export function below(prefix: BytePath, pattern: string): string {
   const isAnchored = pattern.slice(0, -1).includes('/');
   return isAnchored ? `/${escaped(prefix)}${pattern.replace(/^\//, '')}` : pattern;
 }

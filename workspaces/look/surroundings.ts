@@ -65,7 +65,7 @@ function indexIn(gitDir: string): Surroundings['index'] {
 }
 
 /** The text of a regular file of bounded size: anything may lie in a workspace, a pipe for instance. */
-function readText(path: string): string | undefined {
+export function readText(path: string): string | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
