@@ -14,7 +14,7 @@ import { isNothing, readCheckpoint, type Recorded } from './git/object-reader';
 import { Store } from './git/store';
 import { missingRoot, standIn } from './look/missing-folder';
 import { surroundingsOf, type Surroundings } from './look/surroundings';
-import { agentsKept, checkpointsOf, keepFor } from './record/keepers';
+import { agentsKept, checkpointsOf, keepFor, refuseMoved } from './record/keepers';
 import { skippedIn } from './record/checkpoint-parts';
 import { CheckpointsOff, StoreFull } from './record/take-checkpoint';
 import { WorkspaceFolder } from './record/workspace-state';
@@ -143,6 +143,7 @@ export class Workspaces {
     const request = JSON.stringify(['rewind', agent, choice.to, choice.expected]);
     const to = await readCheckpoint(this.store.git, choice.to);
     return this.usingOrMaking(choice, async (use) => {
+      if (!choice.force) await refuseMoved(this.store.git, { agent, hash: to.hash, root: use.folder.cwd });
       await use.finishBegun({ request, force: choice.force, dryRun });
       const { state } = await use.take(agent);
       if (!dryRun && state.rewound?.request === request) {

@@ -12,6 +12,17 @@ export const WORKSPACE_ERRORS = {
     () =>
       'Look at them first. With `--force` they are changed all the same, and kept in a checkpoint before.',
   ),
+  workspace_moved: entry(
+    65,
+    false,
+    'none',
+    (f: With<'allowed' | 'got'>) =>
+      `The workspace is another folder than the one in which the checkpoint was taken: got ${f.got}, allowed ` +
+      `${f.allowed}; nothing was changed.`,
+    () =>
+      'Let its path lead there again. With `--force` the files are brought back in the folder that it leads to now, and ' +
+      'what is there is kept in a checkpoint before.',
+  ),
   checkpoint_missing: entry(
     66,
     false,

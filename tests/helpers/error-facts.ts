@@ -106,6 +106,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
     reason: 'too many open files',
     done: 'nothing was run',
   },
+  workspace_moved: { got: '/srv/releases/2', allowed: '/srv/releases/1' },
   workspace_changed: { got: 'README.md, src/a.ts', count: 2 },
   checkpoint_missing: { got: '3f2a9c0d' },
   checkpoint_failed: { reason: 'the store is full' },

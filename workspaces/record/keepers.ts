@@ -1,5 +1,6 @@
 // Refs that make checkpoints stay: one for each agent and workspace, whose commits have the checkpoints as parents.
 import { createHash, randomBytes } from 'node:crypto';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { bytePath, fromBytes } from '../byte-path';
 import type { Git } from '../git/git-run';
 import type { CommitPlan } from '../git/object-writer';
@@ -7,6 +8,7 @@ import { workspaceId, type WorkspaceState } from './workspace-state';
 
 const AGENTS = 'refs/agents/';
 const AGENT = 'Agent: ';
+const WORKSPACE = 'Workspace: ';
 
 /** Part of a ref's name: git forbids many characters there, and an agent's id may have any. */
 export const agentFolder = (agent: string): string =>
@@ -18,7 +20,7 @@ export function keeperFor(state: WorkspaceState, agent: string): { plan: CommitP
   const ref =
     known?.ref ??
     `${agentFolder(agent)}/${workspaceId(state.cwd).slice(0, 12)}-${randomBytes(4).toString('hex')}`;
-  const message = `${AGENT}${agent}\n\nWorkspace: ${state.cwd}`;
+  const message = `${AGENT}${agent}\n\n${WORKSPACE}${state.cwd}`;
   return { plan: { ref, tip: known?.tip ?? null, message: bytePath(message) } };
 }
 
@@ -57,7 +59,29 @@ export async function agentsKept(git: Git): Promise<Map<string, string[]>> {
 
 /** The checkpoints that stay for an agent, the last ones first. */
 export async function checkpointsOf(git: Git, agent: string): Promise<string[]> {
-  const refs = (await agentsKept(git)).get(agent) ?? [];
+  return checkpointsIn(git, (await agentsKept(git)).get(agent) ?? []);
+}
+
+/**
+ * Throws `workspace_moved` if the agent's checkpoint was taken in another folder than this one: a link to the workspace may
+ * lead elsewhere by now. One that was taken of somebody else's folder is for a copy of it.
+ */
+export async function refuseMoved(
+  git: Git,
+  { agent, hash, root }: { agent: string; hash: string; root: string },
+): Promise<void> {
+  const taken = new Set<string>();
+  for (const ref of (await agentsKept(git)).get(agent) ?? []) {
+    if (!(await checkpointsIn(git, [ref])).includes(hash)) continue;
+    const text = (await git.run(['log', '-1', '--format=%B', ref])).toString('utf8');
+    const folder = text.split(`\n\n${WORKSPACE}`)[1]?.trimEnd();
+    if (folder !== undefined) taken.add(folder);
+  }
+  if (taken.size > 0 && !taken.has(root))
+    throw new HoldfastError('workspace_moved', { got: root, allowed: [...taken].join(' or ') });
+}
+
+async function checkpointsIn(git: Git, refs: readonly string[]): Promise<string[]> {
   if (refs.length === 0) return [];
   const lines = fromBytes(await git.run(['log', '--first-parent', '--format=%P', ...refs])).split('\n');
   // Its own last commit and the checkpoint; only the checkpoint at first; none for the checkpoint itself.

@@ -6,8 +6,8 @@ import {
   readFileSync,
   renameSync,
   rmSync,
- 
- 
+  symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -74,4 +74,31 @@ describe('a workspace whose folder was removed', () => {
       ...{ code: 'checkpoint_failed', message: expect.stringContaining(join(work.base, 'above')) as string },
     });
   });
+});
+
+test('a rewind is refused where a link leads to another folder than its checkpoints are of; forced, theirs is kept', async () => {
+  const releases = [1, 2].map((n) => join(work.base, `release-${n}`));
+  for (const release of releases) {
+    mkdirSync(release);
+    writeFileSync(join(release, 'version'), release);
+  }
+  const cwd = join(work.base, 'current');
+  symlinkSync(releases[0] ?? '', cwd);
+  const one = await work.checkpoint('a', cwd);
+  writeFileSync(join(cwd, 'version'), 'changed');
+  const two = await work.checkpoint('a', cwd);
+  unlinkSync(cwd);
+  symlinkSync(releases[1] ?? '', cwd);
+  for (const dryRun of [true, false])
+    await expect(work.rewind(one.hash, { cwd, dryRun, expected: null })).rejects.toMatchObject({
+      ...{ code: 'workspace_moved', effect: 'none' },
+      facts: { got: releases[1], allowed: releases[0] },
+    });
+  expect(readFileSync(join(cwd, 'version'), 'utf8')).toBe(releases[1]);
+  const { before } = await work.rewind(one.hash, { cwd, expected: two.hash, force: true });
+  expect(readFileSync(join(cwd, 'version'), 'utf8')).toBe(releases[0]);
+  await work.rewind(before, { cwd });
+  expect(readFileSync(join(cwd, 'version'), 'utf8')).toBe(releases[1]);
+  // An agent that took none of them itself, such as a fork with a copy, may bring them back.
+  await work.rewind(one.hash, { cwd, agent: 'b' });
 });
