@@ -12,6 +12,7 @@ import { collectStore, joinPacks, releaseAgents } from './collect-store';
 import { GitFailure, NoGit } from './git/git-run';
 import { isNothing, readCheckpoint, type Recorded } from './git/object-reader';
 import { Store } from './git/store';
+import { unlessIgnored } from './look/ignored-workspace';
 import { missingRoot, standIn } from './look/missing-folder';
 import { surroundingsOf, type Surroundings } from './look/surroundings';
 import { agentsKept, checkpointsOf, keepFor, refuseMoved } from './record/keepers';
@@ -243,7 +244,10 @@ export class Workspaces {
     const { folder, settings, hidden, log } = this.options;
     const workspace = WorkspaceFolder.of(folder, root);
     const choice = { store: this.store, settings, hidden: [...hidden, realpathSync(folder)], log };
-    return withLock(workspace.lock, () => work(new WorkspaceInUse(workspace, around, choice)));
+    return withLock(workspace.lock, async () => {
+      const heard = await unlessIgnored(this.store.git, around, workspace.path);
+      return work(new WorkspaceInUse(workspace, heard, choice));
+    });
   }
 
   /** For callers that need an outcome: throws errors of the catalogue only. */

@@ -180,3 +180,30 @@ test('a host whose checkpoints are off takes none, and says so', async () => {
     reason: expect.stringMatching(/`enabled` in \[checkpoints\]/) as string,
   });
 });
+
+test.each(['build/', '*', '/build'])(
+  'a workspace that the repository around it ignores (%s) is recorded like one without a repository',
+  async (rule) => {
+    work.userGit('init', '-q');
+    work.write('.gitignore', `${rule}\n`);
+    work.write('build/inner/.gitignore', '*.log\n');
+    work.write('build/inner/a.txt', 'one');
+    const cwd = join(work.cwd, 'build', 'inner');
+    const one = await work.checkpoint('a', cwd);
+    work.write('build/inner/a.txt', 'two');
+    work.write('build/inner/new.txt', 'new');
+    work.write('build/inner/a.log', 'ignored');
+    const two = await work.checkpoint('a', cwd);
+    expect(two.changes).toEqual({ added: 1, modified: 1, deleted: 0 });
+    await work.rewind(one.hash, { cwd, expected: two.hash });
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one');
+    expect([existsSync(join(cwd, 'new.txt')), existsSync(join(cwd, 'a.log'))]).toEqual([false, true]);
+  },
+);
+
+test('a workspace that the repository’s own exclude file ignores is recorded, too', async () => {
+  work.userGit('init', '-q');
+  work.write('.git/info/exclude', 'scratch/\n');
+  work.write('scratch/a.txt', 'one');
+  expect(await work.checkpoint('a', join(work.cwd, 'scratch'))).toMatchObject({ files: 1 });
+});
