@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { bytePath, fromBytes } from '../byte-path';
-import type { Git } from '../git/git-run';
+import { GitFailure, type Git } from '../git/git-run';
 import type { CommitPlan } from '../git/object-writer';
 import { workspaceId, type WorkspaceState } from './workspace-state';
 
@@ -71,14 +71,30 @@ export async function refuseMoved(
   { agent, hash, root }: { agent: string; hash: string; root: string },
 ): Promise<void> {
   const taken = new Set<string>();
-  for (const ref of (await agentsKept(git)).get(agent) ?? []) {
-    if (!(await checkpointsIn(git, [ref])).includes(hash)) continue;
-    const text = (await git.run(['log', '-1', '--format=%B', ref])).toString('utf8');
-    const folder = text.split(`\n\n${WORKSPACE}`)[1]?.trimEnd();
+  for (const ref of await refsOf(git, agent)) {
+    const folder = await folderTaken(git, ref, hash);
     if (folder !== undefined) taken.add(folder);
   }
   if (taken.size > 0 && !taken.has(root))
     throw new HoldfastError('workspace_moved', { got: root, allowed: [...taken].join(' or ') });
+}
+
+/** Without a look at what they lead to, some of which may be lost. */
+async function refsOf(git: Git, agent: string): Promise<string[]> {
+  const lines = await git.run(['for-each-ref', '--format=%(refname)', agentFolder(agent)]);
+  return lines.toString('utf8').split('\n').filter(Boolean);
+}
+
+/** Where a ref's checkpoints were taken; undefined if this one is not among them, or if they are lost. */
+async function folderTaken(git: Git, ref: string, hash: string): Promise<string | undefined> {
+  try {
+    if (!(await checkpointsIn(git, [ref])).includes(hash)) return undefined;
+    const text = (await git.run(['log', '-1', '--format=%B', ref])).toString('utf8');
+    return text.split(`\n\n${WORKSPACE}`)[1]?.replace(/\n+$/, '');
+  } catch (err) {
+    if (err instanceof GitFailure) return undefined;
+    throw err;
+  }
 }
 
 async function checkpointsIn(git: Git, refs: readonly string[]): Promise<string[]> {

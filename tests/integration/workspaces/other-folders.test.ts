@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -101,4 +102,20 @@ test('a rewind is refused where a link leads to another folder than its checkpoi
   expect(readFileSync(join(cwd, 'version'), 'utf8')).toBe(releases[1]);
   // An agent that took none of them itself, such as a fork with a copy, may bring them back.
   await work.rewind(one.hash, { cwd, agent: 'b' });
+});
+
+test('what is lost of another agent keeps nobody from rewinding', async () => {
+  const packs = join(work.folder, 'store.git', 'objects', 'pack');
+  work.write('a.txt', 'one');
+  const one = await work.checkpoint();
+  work.write('a.txt', 'two');
+  const two = await work.checkpoint();
+  const before = readdirSync(packs);
+  const cwd = join(work.base, 'other');
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, 'b.txt'), 'of another agent');
+  await work.checkpoint('b', cwd);
+  for (const name of readdirSync(packs)) if (!before.includes(name)) rmSync(join(packs, name));
+  await work.rewind(one.hash, { expected: two.hash });
+  expect(readFileSync(join(work.cwd, 'a.txt'), 'utf8')).toBe('one');
 });
