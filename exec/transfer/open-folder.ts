@@ -22,6 +22,9 @@ import type { Name } from './transfer-messages';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 export const PERMISSIONS = 0o777;
+/** The sticky bit: on a folder of its owner's it changes nothing for the owner. */
+const UNFINISHED = 0o1000;
+const OWNERS = 0o700;
 
 /** The bytes of a path or a name. */
 export const bytesOf = (name: Name): Buffer => Buffer.from(name, 'latin1');
@@ -88,6 +91,17 @@ export class OpenFolder {
     fchmodSync(this.fd, mode & PERMISSIONS);
   }
 
+  /** Until `setMode`, its owner can write to it, and `isUnfinished` tells it from a folder that was there. */
+  setUnfinished(mode: number): void {
+    fchmodSync(this.fd, unfinished(mode));
+  }
+
+  /** Whether an interrupted transfer has made the folder, and was to leave it with this mode. */
+  isUnfinished(mode: number): boolean {
+    const { mode: own, uid } = fstatSync(this.fd);
+    return (own & 0o7777) === unfinished(mode) && uid === process.geteuid?.();
+  }
+
   /** Replaces what is there. */
   rename(from: Name, to: Name): void {
     renameSync(this.path(from), this.path(to));
@@ -130,3 +144,5 @@ export class OpenFolder {
     return Buffer.concat([this.own, Buffer.from('/'), bytesOf(name)]);
   }
 }
+
+const unfinished = (mode: number): number => (mode & PERMISSIONS) | OWNERS | UNFINISHED;

@@ -28,7 +28,7 @@ export interface ReceiveOptions {
 interface Level {
   folder: OpenFolder;
   path: Name;
-  /** The mode to leave it with; null if it was there before. */
+  /** The mode to leave it with; null if it was there before, and no interrupted transfer has made it. */
   mode: number | null;
 }
 
@@ -142,15 +142,16 @@ class TreeReceiver {
     const isNew = name !== null && !folder.look(name);
     if (isNew) folder.makeFolder(name);
     const own = folder.folder(name ?? '.');
+    let isOurs = isNew;
     try {
       this.checkDevice(own);
-      // Interrupted, it is the owner's to go on with.
-      if (isNew) own.setMode(entry.mode | 0o700);
+      if (isNew) own.setUnfinished(entry.mode);
+      else isOurs = own.isUnfinished(entry.mode);
     } catch (err) {
       own.close();
       throw err;
     }
-    this.levels.push({ folder: own, path, mode: isNew ? entry.mode : null });
+    this.levels.push({ folder: own, path, mode: isOurs ? entry.mode : null });
     await this.reports.tell(entry, path, { is: 'done', n: entry.n, sha256: '' });
   }
 

@@ -1,6 +1,8 @@
 // What an interrupted transfer leaves, and how the next one goes on.
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -24,7 +26,7 @@ import { receiveTree } from '../../../../exec/transfer/receiver/receive-tree';
 import { sendStream } from '../../../../exec/transfer/sender/send-stream';
 import { sendTree } from '../../../../exec/transfer/sender/send-tree';
 import { smallDisk } from '../../../integration/exec/output/small-disk';
-import { channelPair, copy, Seen } from '../../../helpers/transfers';
+import { channelPair, copy, Seen, treeOf } from '../../../helpers/transfers';
 
 const SIZE = 6_000_000;
 let root: string;
@@ -68,6 +70,41 @@ test('a transfer goes on where it stopped: what is there is not sent again', asy
   expect(receiver.thereBefore).toBe(had);
   expect(readdirSync(to)).toEqual(['file']);
   expect(readFileSync(join(to, 'file')).equals(readFileSync(file))).toBe(true);
+});
+
+test.each([
+  ['a folder', '', ''],
+  ['the content of a folder', '/.', 'new'],
+])('a copy of %s that is started again leaves the modes of the source', async (_what, dot, name) => {
+  mkdirSync(join(from, 'sub'));
+  renameSync(file, join(from, 'sub', 'file'));
+  for (const folder of [join(from, 'sub'), from]) chmodSync(folder, 0o555);
+  const target = join(to, name);
+  const arrived = join(to, name || 'from');
+  try {
+    const [a, b] = await channelPair();
+    const seen = new Seen();
+    seen.moved = () => b.close();
+    const received = receiveTree(b, { target: pathOf(target), clobber: true, observer: seen });
+    await Promise.allSettled([received, sendTree(a, { path: pathOf(from + dot) })]);
+    a.close();
+    expect(existsSync(join(arrived, 'sub'))).toBe(true);
+    expect(existsSync(join(arrived, 'sub', 'file'))).toBe(false);
+    await copy(from + dot, target);
+    expect(treeOf(arrived)).toEqual(treeOf(from));
+    expect(statSync(arrived).mode & 0o7777).toBe(0o555);
+  } finally {
+    execFileSync('chmod', ['-R', 'u+rwx', root]);
+  }
+});
+
+test('a folder that was there keeps its mode', async () => {
+  chmodSync(from, 0o555);
+  mkdirSync(join(to, 'from'));
+  chmodSync(join(to, 'from'), 0o755);
+  await copy(from, to);
+  expect(statSync(join(to, 'from')).mode & 0o7777).toBe(0o755);
+  chmodSync(from, 0o755);
 });
 
 test('little is not kept, and nothing is left of it', async () => {
