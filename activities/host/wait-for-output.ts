@@ -39,8 +39,9 @@ export async function waitForSessions(
       return waited;
     } catch (err) {
       if (signal.aborted || !enough.signal.aborted) throw err;
-      // Another one was enough: report this one's current state.
-      return { ref: target, reason: 'timeout', snapshot: await sessions.status(target) };
+      // Another one was enough: report this one's current state, in which it may have ended, too.
+      const snapshot = await sessions.status(target);
+      return { ref: target, reason: isRunning(snapshot) ? 'timeout' : 'exit', snapshot };
     }
   };
   for (const { session } of targets) {
@@ -53,6 +54,8 @@ export async function waitForSessions(
     enough.abort();
   }
 }
+
+const isRunning = ({ command }: Snapshot): boolean => command !== null && command.endedAt === null;
 
 /** Waits for one session. */
 export async function waitForOutput(

@@ -346,6 +346,16 @@ test('wait exits with 0 when what it waits for came, with 75 at its time-out; cl
   expect(existsSync(join(engine.dataDir, 'sessions', 'cli.local.31', 'holder.json'))).toBe(false);
 });
 
+test('wait --any reports each session that has ended as ended, also those that it did not have to wait for', async () => {
+  for (const session of ['34', '35']) await hf('exec', '--session', session, 'true');
+  const { stdout } = await hf('wait', '34', '35', '--any', '--json');
+  const { sessions } = JSON.parse(stdout) as { sessions: { reason: string; view: { state: string } }[] };
+  expect(sessions.map(({ reason, view }) => [reason, view.state])).toEqual([
+    ['exit', 'exited'],
+    ['exit', 'exited'],
+  ]);
+});
+
 test('reset, close and down --sessions begin nothing of the rest of the code; down --sessions leaves no process', async () => {
   const start = async (session: string): Promise<void> => {
     const code = `echo started; sleep 300; echo ran > marker-${session}`;
