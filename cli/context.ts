@@ -6,7 +6,7 @@ import { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
-import { defaultCacheDir, defaultDataDir } from '../system/data-dir';
+import { defaultCacheDir, defaultDataDir, findInTheWay } from '../system/data-dir';
 import {
   ensureServer,
   findSilentServer,
@@ -61,8 +61,18 @@ export interface CliContext extends AsyncDisposable {
   host: string;
 }
 
-export const dataDirOf = (options: GlobalOptions): string =>
-  options.data ? resolve(options.data) : defaultDataDir(process.env);
+/** Throws `invalid_input` for a path at which there is, or leads through, something that is no folder. */
+export function dataDirOf(options: GlobalOptions): string {
+  const dataDir = options.data ? resolve(options.data) : defaultDataDir(process.env);
+  const inTheWay = findInTheWay(dataDir);
+  if (inTheWay === undefined) return dataDir;
+  throw new HoldfastError('invalid_input', {
+    what: 'The data folder',
+    got: inTheWay === dataDir ? `${dataDir}, which is no folder` : `${dataDir}, but ${inTheWay} is no folder`,
+    allowed: 'a folder, or a path where nothing is yet',
+    next: 'Name another one with --data or HOLDFAST_DATA; nothing was started.',
+  });
+}
 
 /** Flag over environment; null to go back to the default, undefined if not given. */
 export function configOf({ config }: GlobalOptions): string | null | undefined {

@@ -1,6 +1,7 @@
-// Where Holdfast keeps its state and its cache by default. Pure: reads only the given environment.
+// Where Holdfast keeps its state and its cache by default, from the given environment; and whether it can.
+import { lstatSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** Names the state folder: HOLDFAST_DATA, else the user's XDG state folder. Absolute; not created here. */
 export function defaultDataDir(env: NodeJS.ProcessEnv): string {
@@ -16,4 +17,17 @@ export function defaultCacheDir(env: NodeJS.ProcessEnv): string {
 /** The XDG base directory specification says that relative paths must be ignored. */
 function userFolder(env: NodeJS.ProcessEnv, named: string | undefined, fallback: string): string {
   return named && isAbsolute(named) ? named : join(env.HOME || homedir(), fallback);
+}
+
+/** What is at the path, or at the nearest of its parents where something is, if it is no folder: a file, a dangling link. */
+export function findInTheWay(path: string): string | undefined {
+  try {
+    if (!lstatSync(path, { throwIfNoEntry: false }))
+      return path === dirname(path) ? undefined : findInTheWay(dirname(path));
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? undefined : path;
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code === 'ENOTDIR') return findInTheWay(dirname(path));
+    // Not ours to look at: whoever uses it says why.
+    return undefined;
+  }
 }

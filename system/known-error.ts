@@ -7,6 +7,8 @@ import { asStorageFailure } from './storage-failure';
 export function knownError(err: unknown): HoldfastError {
   const known = fromFailure(err) ?? asStorageFailure(err);
   if (known instanceof HoldfastError) return known;
+  if ((err as NodeJS.ErrnoException | null)?.syscall === 'uv_cwd')
+    return new HoldfastError('no_working_folder', { got: process.env.PWD ?? '.', reason: 'was deleted' });
   const namespace = missingNamespace(err);
   if (namespace !== undefined) return new HoldfastError('namespace_missing', { got: namespace });
   const reason = awayReason(err);

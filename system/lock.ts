@@ -1,9 +1,9 @@
 // Mutual exclusion between processes on one machine. It is a kernel lock on a file, taken by SQLite, so it ends with
 // its owner, even after kill -9, and nobody has to guess whether a lock is stale.
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type * as Sqlite from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeFolder } from './make-folder';
 import { requireNode } from './node-version';
 
 const SQLITE_BUSY = 5;
@@ -73,7 +73,7 @@ function sqlite(): typeof Sqlite {
 async function opened(path: string, begin: string, options: LockOptions): Promise<() => void> {
   requireNode();
   const { DatabaseSync } = sqlite();
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const db = new DatabaseSync(path);
   try {
     await acquire(db, begin, options);

@@ -1,25 +1,62 @@
-// Creates folders, with a clear reason on failure.
-import { existsSync, mkdirSync } from 'node:fs';
+// Creates folders, with the true reason if that is impossible.
+import { mkdirSync, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { asStorageFailure } from './storage-failure';
 
-/** Creates a folder for this user only, with its parents. Throws `storage_failed` and `resources_exhausted`. */
-export function makeFolder(path: string): void {
+/** Of mkdir(2), where the disk itself is well. */
+const IN_THE_WAY: Readonly<Record<string, string>> = {
+  EEXIST: 'something that is no folder is in its place',
+  ENOTDIR: 'a part of its path is no folder',
+  ENOENT: 'no folder can be made there',
+};
+
+const OWN = 0o700;
+
+/**
+ * Creates a folder with its parents, by default for this user only. Throws `storage_failed` and `resources_exhausted`.
+ */
+export function makeFolder(path: string, mode = OWN): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    make(path, mode);
   } catch (err) {
-    throw asStorageFailure((err as NodeJS.ErrnoException).code === 'ENOENT' ? trueReason(path, err) : err);
+    const { code = '', message } = err as NodeJS.ErrnoException;
+    const words = IN_THE_WAY[code];
+    throw words === undefined
+      ? asStorageFailure(err)
+      : new HoldfastError('storage_failed', { reason: `${path}: ${words} (${message})` });
   }
 }
 
-/** Node reports ENOENT for anything that keeps a recursive mkdir from creating the first of several folders. */
-function trueReason(path: string, said: unknown): unknown {
-  let first = path;
-  while (!existsSync(dirname(first)) && dirname(first) !== first) first = dirname(first);
+/**
+ * Each parent by itself: where a folder exists and takes none (/proc), Node's recursive mkdir tries for ever, and anywhere
+ * else it reports ENOENT for whatever keeps it from creating the first of several folders.
+ */
+function make(path: string, mode: number): void {
   try {
-    mkdirSync(first, { mode: 0o700 });
-    return said;
+    mkdirSync(path, { mode });
   } catch (err) {
-    return err;
+    if (isFolder(path)) return;
+    const parent = dirname(path);
+    if ((err as NodeJS.ErrnoException).code !== 'ENOENT' || isFolder(parent)) throw err;
+    make(parent, mode);
+    // Not `make`: what is still missing then cannot be made.
+    mkdirSync(path, { mode });
+  }
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+/** Like `makeFolder` for anybody's folder, where a slow disk must stall nothing else. Throws what mkdir(2) says. */
+export async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (err) {
+    if (isFolder(path)) return;
+    const parent = dirname(path);
+    if ((err as NodeJS.ErrnoException).code !== 'ENOENT' || isFolder(parent)) throw err;
+    await makeFolders(parent);
+    await mkdir(path);
   }
 }

@@ -1,6 +1,5 @@
 // Composes the workers: agents on `holdfast`, and one host's shells. `holdfast up` runs them in a separate process, an
 // embedder in the embedding one. The only place that puts the parts together.
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
 import { CodeChecks } from '../checks/code-checks';
@@ -13,6 +12,7 @@ import type { PolicySettings } from '../contracts/tools/policy';
 import type { CheckpointSettings } from '../contracts/workspaces/settings';
 import { LOCAL_HOST, checkedId, hostTaskQueue } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
+import { makeFolder } from '../system/make-folder';
 import { requireNode } from '../system/node-version';
 import type { Terminals } from '../exec/terminals';
 import { usualWorkingFolder } from '../exec/working-folder';
@@ -136,7 +136,7 @@ export async function composeWorkers(
   const secrets = secretStore(trustedSecrets(configuration.secrets, exposed), process.env);
   const { file } = configurationSource({ dataDir, config: options.config });
   const loaded = loadedPlaces(configuration, file, exposed);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   // Undone, last first, if a later step fails.
   const made: (() => unknown)[] = [];
   try {

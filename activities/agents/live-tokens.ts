@@ -1,7 +1,7 @@
 // Passes on what a model writes to the watchers of its agent, over a private socket outside history. It never waits: a
 // watcher that reads too slowly loses its connection, and starts again from the current text.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { basename, join } from 'node:path';
 import {
@@ -12,6 +12,7 @@ import {
   type WrittenSoFar,
 } from '../../contracts/models/live-tokens';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
+import { makeFolder } from '../../system/make-folder';
 import { isRunning } from '../../system/processes/proc';
 import { socketPathFor } from '../../exec/session-paths';
 
@@ -55,7 +56,7 @@ export class LiveTokens {
    */
   static async listen(dataDir: string, isServerShared = false): Promise<LiveTokens> {
     const folder = join(dataDir, LIVE_TOKENS_FOLDER);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     LiveTokens.removeLeftOver(dataDir);
     const name = `${process.pid}-${randomBytes(4).toString('hex')}`;
     const file = join(folder, `${name}.json`);

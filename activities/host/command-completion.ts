@@ -1,7 +1,7 @@
 // Completes `runCommand` activities outside the worker's slots: each is observed at its holder until the command has
 // ended. A journal on the host's disk holds what is needed to continue after a kill.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -27,6 +27,7 @@ import {
 import type { CommandView } from '../../contracts/sessions/session';
 import { commandView } from '../../exec/host/command-view';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
+import { makeFolder } from '../../system/make-folder';
 import type { ObserveReason, Snapshot } from '../../exec/protocol';
 import type { Terminals } from '../../exec/terminals';
 import { asStorageFailure } from '../../system/storage-failure';
@@ -71,7 +72,7 @@ export class CommandCompletion {
     private readonly sessions: Terminals,
     private readonly options: CompletionOptions,
   ) {
-    mkdirSync(options.journal, { recursive: true, mode: 0o700 });
+    makeFolder(options.journal);
   }
 
   /** Commands that have not ended. */

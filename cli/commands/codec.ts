@@ -1,12 +1,13 @@
 // `holdfast codec`: lets Temporal's web UI and command line read encrypted payloads; `codec new-key` makes a key.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { serveCodec, type CodecServer } from '../../encryption/codec-server';
 import { encryptingCodec } from '../../encryption/data-converter';
 import { enginePaths, readRecord } from '../../engine/record';
+import { makeFolder } from '../../system/make-folder';
 import { readPrivateFile } from '../../system/private-file';
 import { readClientSettings } from '../../workers/configuration/read-client-settings';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
@@ -112,7 +113,7 @@ export function newKey(options: NewKeyOptions): Promise<number> {
   const id = new Date().toISOString().slice(0, 10);
   const file = options.file ? resolve(options.file) : join(dataDirOf(options), 'keys', `${id}.key`);
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file));
     writeFileSync(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
   } catch (err) {
     throw new HoldfastError('invalid_input', {

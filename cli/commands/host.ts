@@ -1,12 +1,12 @@
 // `holdfast host`: serves this machine's shells to a Temporal server, lists the machines that do, and what each allows.
 import { resolve } from 'node:path';
-import { mkdirSync } from 'node:fs';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { inertLine } from '../../contracts/text/inert';
 import type { Access, HostState } from '../../contracts/sessions/remote-hosts';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { attachToken } from '../../exec/attach/attach-keys';
 import { HostAccess } from '../../exec/host/host-access';
+import { makeFolder } from '../../system/make-folder';
 import { ProcessLog } from '../../system/log/process-log';
 import { workersConfiguration } from '../../workers/configuration/configuration';
 import type { Workers, WorkersLog } from '../../workers/workers';
@@ -60,7 +60,7 @@ export async function hostWorkers(
   const dataDir = dataDirOf(options);
   const { address, namespace } = await serverOf(options);
   const root = resolve(options.root ?? process.cwd());
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const stored = new HostAccess(dataDir, host);
   if (options.access) stored.set(options.access);
   // Not for every command: it loads Temporal's native code.
@@ -146,7 +146,7 @@ export async function showHost(host: string, options: GlobalOptions): Promise<nu
 export function hostAccess(host: string, level: Access | undefined, options: GlobalOptions): Promise<number> {
   const stored = new HostAccess(dataDirOf(options), host);
   if (level !== undefined) {
-    mkdirSync(dataDirOf(options), { recursive: true, mode: 0o700 });
+    makeFolder(dataDirOf(options));
     stored.set(level);
   }
   const { current: access } = stored;
@@ -157,7 +157,7 @@ export function hostAccess(host: string, level: Access | undefined, options: Glo
 
 /** On the host itself: the token that admits people to its terminals, for `--token-file` and HOLDFAST_HOST_TOKEN. */
 export function hostToken(host: string, options: GlobalOptions): Promise<number> {
-  mkdirSync(dataDirOf(options), { recursive: true, mode: 0o700 });
+  makeFolder(dataDirOf(options));
   const token = attachToken(dataDirOf(options), host);
   if (options.json) printJson({ host, token });
   else process.stdout.write(`${token}\n`);

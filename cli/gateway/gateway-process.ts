@@ -1,5 +1,4 @@
 // The gateway of `holdfast up`: a detached process, at most one for a data folder.
-import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -13,6 +12,7 @@ import {
 import { startDetached } from '../../system/processes/detached-process';
 import { listenAt, parseListen } from '../../system/listen-at';
 import { withLock } from '../../system/lock';
+import { makeFolder } from '../../system/make-folder';
 import { isOwnRelease, packageRoot } from '../../system/package-root';
 import { endGroup } from '../../system/processes/process-end';
 
@@ -39,7 +39,7 @@ export interface GatewayChoice {
 export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecord> {
   const { dataDir } = choice;
   const { lock } = gatewayPaths(dataDir);
-  mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(lock));
   return withLock(lock, async () => {
     // Also one that somebody has started with `holdfast serve`.
     const running = runningGateway(dataDir);

@@ -1,6 +1,6 @@
 // `holdfast worker`: serves agents in the foreground, for systemd, containers and the like.
-import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { makeFolder } from '../../system/make-folder';
 import { recordHost } from '../../workers/configuration/recorded-choice';
 import { serverOf } from '../commands/host';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
@@ -26,7 +26,7 @@ export async function serveWorker(options: WorkerOptions): Promise<number> {
   const { queue, join, probes, drain: drainMs, profile, tools = [] } = options;
   const host = hostOf(options);
   const { address, namespace } = await serverOf(options);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   if (options.host !== undefined) recordHost(dataDir, options.host);
   // Only now: it loads Temporal's native code.
   const { runWorker } = await import('../../workers/process/run-worker');

@@ -21,6 +21,7 @@ function remedyOfDisk(reason: string): string {
   if (/ENOSPC|EDQUOT|full|quota/.test(reason)) return 'Free space on that disk';
   if (/EROFS|read-only/.test(reason)) return 'Mount it writable again';
   if (/EPERM|EACCES/.test(reason)) return 'Let this user change it (its owner, its mode, `lsattr`)';
+  if (/ENOENT|ENOTDIR|EEXIST/.test(reason)) return 'Name another folder, or remove what is in its way';
   return 'Check that disk';
 }
 

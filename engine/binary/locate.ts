@@ -1,6 +1,6 @@
 // Finds the executable of the Temporal development server, or gets one: from the machine, our cache, the vendor's
 // download, or a build from source. The cache holds only complete executables.
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { buildServer } from './build';
@@ -8,6 +8,7 @@ import { downloadServer, type ObtainOptions } from './download';
 import { findOnPath, isExecutable } from '../../system/executable';
 import { serverVersionOf } from './cli-version';
 import { withLock } from '../../system/lock';
+import { makeFolder } from '../../system/make-folder';
 import { TEMPORAL_CLI_VERSION } from './pinned';
 
 /** An executable that runs `temporal server start-dev`. */
@@ -131,7 +132,7 @@ async function fillCache(
     const partial = await into(folder, options);
     const version = await serverVersionOf(partial);
     const path = cachedPath(options.cacheDir);
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     renameSync(partial, path);
     options.progress(`The Temporal server ${version} is now in the cache.`);
     return { path, source, version };

@@ -1,8 +1,9 @@
 // Identifies a data folder by an id, so that others can tell it from every other folder.
 import { randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson } from '../../system/json-file';
+import { makeFolder } from '../../system/make-folder';
 import { asStorageFailure } from '../../system/storage-failure';
 
 /** The id of a data folder, created if it has none yet. Throws `storage_failed`. */
@@ -12,7 +13,7 @@ export function dataFolderId(dataDir: string): string {
   if (known) return known.id;
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir);
     writeFileSync(temporary, JSON.stringify({ id: randomUUID() }), { mode: 0o600 });
     // If two processes create it at once, the first one wins: a link does not replace.
     linkSync(temporary, path);

@@ -1,11 +1,12 @@
 // The tool `apply_patch`: changes files by a patch in the format of OpenAI's Codex, all of it or nothing.
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { prepareWrite, type Prepared } from './atomic-write';
 import { fileError, plainText } from './host-files';
 import { parsePatch } from './patch/parse-patch';
 import { planPatch, type PatchPlan } from './patch/plan-patch';
+import { makeFolders } from '../../system/make-folder';
 import { hostOf, type Tool } from '../tool';
 
 const FORMAT = [
@@ -53,7 +54,7 @@ async function write({ contents }: PatchPlan): Promise<void> {
     for (const [file, planned] of contents) {
       path = file;
       if (planned === null) continue;
-      await mkdir(dirname(file), { recursive: true });
+      await makeFolders(dirname(file));
       prepared.push(await prepareWrite(file, planned.content, planned.modeOf));
     }
     for (const one of prepared) await one.commit();

@@ -1,9 +1,9 @@
 // The tool `write_file`: writes the whole content of a file.
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { prepareWrite } from './atomic-write';
 import { fileError, onHost, pathText } from './host-files';
+import { makeFolders } from '../../system/make-folder';
 import { hostOf, type Tool } from '../tool';
 
 const argsSchema = z.strictObject({
@@ -27,7 +27,7 @@ export const writeFileTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resu
   async run({ file_path: path, content, create_dirs: createDirs }, context) {
     const full = onHost(hostOf(context), path);
     try {
-      if (createDirs) await mkdir(dirname(full), { recursive: true });
+      if (createDirs) await makeFolders(dirname(full));
       const prepared = await prepareWrite(full, content);
       try {
         await prepared.commit();

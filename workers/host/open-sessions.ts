@@ -1,5 +1,4 @@
 // The sessions of a host, in the sandbox that its configuration specifies.
-import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
@@ -11,6 +10,7 @@ import { sessionEnvironment, withoutLoader } from '../../exec/host/session-envir
 import { SessionHost } from '../../exec/host/session-host';
 import type { StubFolder } from '../../exec/host/stub-folder';
 import { usualWorkingFolder } from '../../exec/working-folder';
+import { makeFolder } from '../../system/make-folder';
 import { sessionOwner } from './orphan-sweep';
 import type { WorkersLog } from '../workers';
 
@@ -41,7 +41,8 @@ export async function openSessions(
   { dataDir, workdir = usualWorkingFolder(dataDir), env: added, host, log }: HostOptions,
   { client, stubs, secrets, sandbox: choice, loaded, logBytes }: SessionParts,
 ): Promise<SessionHost> {
-  mkdirSync(workdir, { recursive: true });
+  // As the user's other folders.
+  makeFolder(workdir, 0o777);
   const given = { ...sessionEnvironment(process.env), ...added };
   const { env, variables } = choice.mode === 'off' ? { env: given, variables: {} } : withoutLoader(given);
   const places = { workspace: workdir, home: env.HOME ?? homedir(), dataDir, loaded, variables };

@@ -2,7 +2,7 @@
 // once. Without it, each would be noticed only after its heartbeat timeout. Tasks on their way to the worker are in no
 // journal: the server is asked for those, by the identity with which the worker polled.
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
@@ -10,6 +10,7 @@ import type { Context } from '@temporalio/activity';
 import { crashPoint } from '../../system/faults/crash-point';
 import { workerLost } from '../../contracts/errors/failure';
 import { readJson, removeQuietly, writeJson } from '../../system/json-file';
+import { makeFolder } from '../../system/make-folder';
 import { identityOf, isAlive, type Identity } from '../../system/processes/process-identity';
 
 const PARTIAL = '.partial';
@@ -36,7 +37,7 @@ export class TaskJournal {
     this.directory = join(root, randomUUID());
     // By rename: a worker that starts at the same time would take a folder without an owner for an orphan.
     const partial = `${this.directory}${PARTIAL}`;
-    mkdirSync(partial, { recursive: true, mode: 0o700 });
+    makeFolder(partial);
     writeJson(join(partial, 'owner.json'), { ...identityOf(process.pid), instance } satisfies Owner);
     renameSync(partial, this.directory);
   }

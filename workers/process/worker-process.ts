@@ -1,5 +1,4 @@
 // Starts, finds and stops the detached worker process of a data folder: at most one.
-import { mkdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { connectTemporal, resolveServer } from '../../client/connect';
@@ -8,6 +7,7 @@ import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
 import { startDetached } from '../../system/processes/detached-process';
 import { withLock } from '../../system/lock';
+import { makeFolder } from '../../system/make-folder';
 import { endGroup } from '../../system/processes/process-end';
 import { compiledEntry } from '../../system/package-root';
 import { workersConfiguration } from '../configuration/configuration';
@@ -81,7 +81,7 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
   await refuseSilent(choice);
   const running = runningWorker(choice.dataDir);
   if (running && serves(running, choice)) return running;
-  mkdirSync(choice.dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(choice.dataDir);
   return withLock(workerPaths(choice.dataDir).lock, async () => {
     const before = runningWorker(choice.dataDir);
     if (before && serves(before, choice)) return before;
