@@ -30,7 +30,7 @@ const REASON = 'holdfast down --sessions';
 export async function down(options: DownOptions): Promise<number> {
   const dataDir = dataDirOf(options);
   const faults: HoldfastError[] = [];
-  const step = async <T>(work: () => T | Promise<T>, otherwise: T): Promise<T> => {
+  const step = async <T, U>(work: () => T | Promise<T>, otherwise: U): Promise<T | U> => {
     try {
       return await work();
     } catch (err) {
@@ -45,16 +45,16 @@ export async function down(options: DownOptions): Promise<number> {
   if (existsSync(dataDir)) await step(() => writeFileSync(stopMarker(dataDir), ''), undefined);
   // While the worker lives, so that it records the ends; again for sessions opened meanwhile.
   const before = await closeSessions();
-  const gateway = await step(() => tellIfSlow('the API and the page to stop', stopGateway(dataDir)), false);
-  const worker = await step(() => tellIfSlow('the worker to stop', stopWorker(dataDir)), false);
+  const gateway = await step(() => tellIfSlow('the API and the page to stop', stopGateway(dataDir)), null);
+  const worker = await step(() => tellIfSlow('the worker to stop', stopWorker(dataDir)), null);
   const sessions = [...before, ...(await closeSessions())];
   if (options.sessions) {
     await step(() => endLeftOverSpares(dataDir), undefined);
     await step(() => LiveTokens.removeLeftOver(dataDir), undefined);
     await step(() => FilesDoor.removeLeftOver(dataDir), undefined);
   }
-  const server = await step(() => tellIfSlow('the server to stop', stopServer(dataDir)), false);
-  const left = await step(() => openSessions(dataDir), 0);
+  const server = await step(() => tellIfSlow('the server to stop', stopServer(dataDir)), null);
+  const left = await step(() => openSessions(dataDir), null);
   faults.push(...sessions.flatMap(({ failure }) => failure ?? []));
   const ended = sessions.filter(({ failure }) => !failure);
   if (options.json) {
@@ -69,17 +69,27 @@ export async function down(options: DownOptions): Promise<number> {
     });
   } else {
     for (const session of sessions) if (session.killed || session.failure) note(lineOf(session));
-    for (const { code, message } of faults) note(`${code}: ${message}`);
-    process.stdout.write(
-      `server ${server ? 'stopped' : 'was not running'}, worker ${worker ? 'stopped' : 'was not running'}, ` +
-        (gateway ? 'page stopped, ' : '') +
-        (options.sessions
-          ? `${counted(ended.length, 'session')} ended`
-          : counted(left, 'session lives on', 'sessions live on')) +
-        (options.sessions && left > 0 ? `, ${left} still running\n` : '\n'),
-    );
+    for (const { code, message } of faults) note(`holdfast: ${code}: ${message}`);
+    const parts = [
+      `server ${became(server)}`,
+      `worker ${became(worker)}`,
+      ...(gateway === false ? [] : [`page ${became(gateway)}`]),
+      ...(options.sessions ? [`${counted(ended.length, 'session')} ended`] : []),
+      ...remaining(left, options.sessions ?? false),
+    ];
+    process.stdout.write(`${parts.join(', ')}\n`);
   }
   return faults[0]?.exitCode ?? 0;
+}
+
+/** @param stopped null if that is not known: the step failed */
+const became = (stopped: boolean | null): string =>
+  stopped === null ? 'unknown' : stopped ? 'stopped' : 'was not running';
+
+function remaining(left: number | null, areEnded: boolean): string[] {
+  if (left === null) return ['open sessions unknown'];
+  if (areEnded) return left > 0 ? [`${left} still running`] : [];
+  return [counted(left, 'session lives on', 'sessions live on')];
 }
 
 /** Throws `deadline` if even the kernel does not end them. */

@@ -1,6 +1,6 @@
 // Folders that cannot be used: what people are told of them.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
@@ -51,4 +51,21 @@ test('a working folder that was deleted is told as that, and is no bug', async (
     `no_working_folder: The working folder cannot be used: got ${gone}, which was deleted`,
   );
   expect(code).toBe(65);
+});
+
+test('`down` does not claim of what it could not look at that it was not running', async () => {
+  const dataDir = join(files, 'unreadable');
+  mkdirSync(dataDir);
+  // Reading it is an I/O error, for any user.
+  symlinkSync('/proc/self/mem', join(dataDir, 'worker.json'));
+  const down = await engine.cliInTurn(['down', '--data', dataDir]);
+  expect(down.stdout).toBe('server was not running, worker unknown, 0 sessions live on\n');
+  expect(down.stderr).toMatch(/^holdfast: storage_failed: /);
+  expect(down.code).toBe(74);
+  const { stdout } = await engine.cliInTurn(['down', '--json', '--data', dataDir]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    server: false,
+    worker: null,
+    problems: [{ code: 'storage_failed' }],
+  });
 });
