@@ -1,5 +1,5 @@
 // The command line `holdfast`: its commands and options, and which file implements each command.
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type OutputConfiguration } from 'commander';
 import { DIALECTS } from '../contracts/agents/agent';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { DEFAULT_AGENT, LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
@@ -66,6 +66,12 @@ const runtime = oneOf('--runtime', RUNTIMES);
 const TOKEN_FILE = 'token of a listening host (default: HOLDFAST_HOST_TOKEN)';
 
 let exitCode = 0;
+let isForProgram = false;
+/** Errors are reported below; for a program there is one JSON value on stderr, or nothing. */
+const OUTPUT: OutputConfiguration = {
+  outputError: () => undefined,
+  writeErr: (text) => void (isForProgram || process.stderr.write(text)),
+};
 type Action<A extends unknown[]> = (...args: A) => Promise<number>;
 const action =
   <A extends unknown[]>(work: Action<A>) =>
@@ -79,7 +85,7 @@ export function program(): Command {
     .description('Agents whose turns and shells hold fast, on Temporal.')
     .version(packageVersion())
     .exitOverride()
-    .configureOutput({ outputError: () => undefined })
+    .configureOutput(OUTPUT)
     // The default is the data folder's host; only here is the folder known.
     .hook('preAction', async (_root, chosen) => {
       if (chosen.getOptionValueSource('host') !== 'default') return;
@@ -100,7 +106,7 @@ export function program(): Command {
       .option('--config <file>', 'holdfast.toml, kept for later starts (default: the one in the data folder)')
       .option('--json', 'one JSON value on stdout')
       .exitOverride()
-      .configureOutput({ outputError: () => undefined });
+      .configureOutput(OUTPUT);
   const sessionCommand = (name: string, description: string): Command =>
     command(name, description)
       .option('--agent <id>', 'whose session', (id) => checkedId('agent', id), DEFAULT_AGENT)
@@ -268,7 +274,7 @@ export function program(): Command {
     .command('show <name>')
     .description('one tool: its arguments, its result, how a script calls it')
     .exitOverride()
-    .configureOutput({ outputError: () => undefined })
+    .configureOutput(OUTPUT)
     .action(
       action((name: string, _options: object, self: Command) => showTool(name, self.optsWithGlobals())),
     );
@@ -287,7 +293,7 @@ export function program(): Command {
     .option('--json', 'one JSON value on stdout')
     .addHelpText('after', EXAMPLES.check)
     .exitOverride()
-    .configureOutput({ outputError: () => undefined })
+    .configureOutput(OUTPUT)
     .action(action(check));
   command('mcp', 'an MCP server over stdio: sessions and agents for any MCP client').action(action(mcp));
   command('codec', 'let Temporal’s web UI and command line read encrypted payloads; Ctrl-C ends it')
@@ -304,7 +310,7 @@ export function program(): Command {
     .description('make a key, and print what to write into holdfast.toml')
     .option('--file <file>', 'where to write it (default: keys/DATE.key in the data folder)')
     .exitOverride()
-    .configureOutput({ outputError: () => undefined })
+    .configureOutput(OUTPUT)
     .action(action((_options: object, self: Command) => newKey(self.optsWithGlobals())));
   command('doctor', 'check each part and say what is missing').action(action(doctor));
   command('demo', 'watch an agent work while its worker is killed and nothing is lost').action(action(demo));
@@ -314,6 +320,7 @@ export function program(): Command {
 /** Runs one command line and returns its exit code; errors go to stderr. */
 export async function runCommandLine(argv: string[]): Promise<number> {
   const json = argv.includes('--json');
+  isForProgram = json;
   exitCode = 0;
   let given: GivenOptions = {};
   const root = program().hook('preAction', (_root, chosen) => {
@@ -335,13 +342,34 @@ function usageError(root: Command, err: CommanderError, json: boolean): number {
   if (err.exitCode === 0) return 0;
   const [got = '', guess = ''] = err.message.replace(/^error: /, '').split('\n');
   const [, option, value, allowed] = WRONG_VALUE.exec(got) ?? [];
-  const [name = ''] = root.args;
-  const known = root.commands.some((one) => one.name() === name || one.aliases().includes(name));
-  const help = `See \`holdfast ${known ? `${name} ` : ''}--help\`.`;
+  const named = namedCommand(root);
+  const help = `See \`holdfast ${[...named.path, '--help'].join(' ')}\`.`;
+  // Of a command that only has others.
+  if (err.code === 'commander.help') {
+    const allowed = named.command.commands.map((one) => one.name()).join(', ');
+    const got = `\`${['holdfast', ...named.path].join(' ')}\` without one`;
+    return reportError(
+      new HoldfastError('invalid_input', { what: 'The command', got, allowed, next: help }),
+      json,
+    );
+  }
   const quoting = err.code === 'commander.excessArguments' ? 'Put a text of several words in quotes.' : '';
   const next = [guess.replace(/^\((.*)\)$/, '$1'), quoting, help].filter(Boolean).join(' ');
   const facts = option
     ? { what: option, got: value ?? 'nothing', allowed: allowed ?? 'what --help lists', next }
     : { what: 'The command line', got: got.replace(/\.$/, ''), allowed: 'what --help lists', next };
   return reportError(new HoldfastError('invalid_input', facts), json);
+}
+
+/** The innermost command that the arguments name. */
+function namedCommand(root: Command): { command: Command; path: string[] } {
+  let command = root;
+  const path: string[] = [];
+  for (const arg of root.args) {
+    const next = command.commands.find((one) => one.name() === arg || one.aliases().includes(arg));
+    if (!next) break;
+    command = next;
+    path.push(arg);
+  }
+  return { command, path };
 }

@@ -61,6 +61,13 @@ function read(file: string): string {
         got: file,
         next: 'Name a file, or - for stdin.',
       });
+    if (code === 'EISDIR')
+      throw new HoldfastError('invalid_input', {
+        what: 'The file',
+        got: `${file}, which is a folder`,
+        allowed: 'a file, or - for stdin',
+        next: 'Name one file in it.',
+      });
     throw new HoldfastError('file_failed', { got: file, action: 'read', reason: code ?? String(err) });
   }
 }

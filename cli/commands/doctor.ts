@@ -1,6 +1,6 @@
 // `holdfast doctor`: checks everything Holdfast depends on, and says what is missing and how to get it.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, statfsSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import * as pty from 'node-pty';
 import { connectTemporal, resolveServer } from '../../client/connect';
@@ -11,6 +11,7 @@ import { inertLine } from '../../contracts/text/inert';
 import { MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
 import { defaultCacheDir } from '../../system/data-dir';
+import { makeFolder } from '../../system/make-folder';
 import { findServerBinary } from '../../engine/binary/locate';
 import { MIN_NODE, isNodeNewEnough } from '../../system/node-version';
 import { isGuarded, runningServer, type EngineRecord } from '../../engine/server';
@@ -164,7 +165,13 @@ function checkEncryption(options: GlobalOptions, dataDir: string): Check {
     const rest = settings.required ? 'plaintext is refused' : 'plaintext is accepted, too';
     return { name, status: 'ok', found: `encrypted with key ${first.id}; ${rest}` };
   } catch (err) {
-    return { name, status: 'fail', found: reasonOf(err), next: 'correct [encryption] in holdfast.toml' };
+    // It names each fault with its file and its table: of a file that cannot be read, none is of [encryption].
+    const isKnown = err instanceof HoldfastError;
+    return {
+      ...{ name, status: 'fail' },
+      found: isKnown ? err.detail : reasonOf(err),
+      next: isKnown ? err.next : 'correct [encryption] in holdfast.toml',
+    };
   }
 }
 
@@ -207,7 +214,7 @@ function checkTreeKill(): Check {
 async function checkSockets(dataDir: string): Promise<Check> {
   const name = 'private sockets';
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir);
     const path = socketPathFor(dataDir, `doctor-${process.pid}`);
     await new Promise<void>((resolve, reject) => {
       const server = createServer().once('error', reject);

@@ -43,7 +43,8 @@ export async function diff(agent: string, options: DiffCommandOptions): Promise<
   await using context = await openContext(options, { start: false });
   const compared = await context.client.agent(agent).workspace.diff({ step, from, to, turn, lines: !stat });
   if (options.json) printJson({ agent, ...compared });
-  else if (stat || compared.text === null) {
+  // An empty text: nothing has changed, and that is said.
+  else if (stat || !compared.text) {
     print(changeLines(compared.changes));
     note(countsText(compared.changes.counts));
   } else {

@@ -1,6 +1,7 @@
 // Checks a value against its shape and reports everything wrong with it, in the catalogue's words.
 import { HoldfastError } from '../errors/holdfast-error';
 import { z } from './zod';
+import { ownValue } from '../own';
 
 /** Refusals of signals are kept across continue-as-new, and key names may be as long as a message. */
 const SHOWN_FAULTS = 2_000;
@@ -53,9 +54,9 @@ function describe(issue: z.core.$ZodRawIssue): string {
     case 'unrecognized_keys':
       return `has unknown keys ${issue.keys.join(', ')}`;
     case 'too_big':
-      return `must be at most ${String(issue.maximum)}`;
+      return `must ${has(issue.origin)} at most ${counted(issue.maximum, issue.origin)}`;
     case 'too_small':
-      return `must be at least ${String(issue.minimum)}`;
+      return `must ${has(issue.origin)} at least ${counted(issue.minimum, issue.origin)}`;
     case 'invalid_format':
       return `must match ${issue.format === 'regex' ? String(issue.pattern) : issue.format}`;
     case 'invalid_union':
@@ -68,6 +69,19 @@ function describe(issue: z.core.$ZodRawIssue): string {
     case 'custom':
       return 'is invalid';
   }
+}
+
+/** What is counted of values that are no numbers. */
+const COUNTED: Readonly<Record<string, string>> = {
+  string: 'character',
+  array: 'item',
+  set: 'item',
+  object: 'key',
+};
+const has = (origin: string): string => (ownValue(COUNTED, origin) === undefined ? 'be' : 'have');
+function counted(limit: number | bigint, origin: string): string {
+  const unit = ownValue(COUNTED, origin);
+  return unit === undefined ? String(limit) : `${String(limit)} ${unit}${Number(limit) === 1 ? '' : 's'}`;
 }
 
 /** Each alternative with its faults. */

@@ -55,6 +55,7 @@ const MISTAKES: Record<string, string[][]> = {
     ['exec', '--session', '2', '--cwd', '/usr', 'ls'],
     ['exec', '--host', 'nowhere', 'ls'],
     ['up', '--port', '99999'],
+    ['up', '--listen', 'nonsense'],
     ['up', '--config', 'not-there.toml'],
     ['up', '--config', 'broken.toml'],
     ['up', '--config', 'unknown.toml'],
@@ -98,9 +99,17 @@ const MISTAKES: Record<string, string[][]> = {
   'Servers and files': [
     ['ps', '--address', '127.0.0.1:1'],
     ['ps', '--data', 'folder'],
+    ['ps', '--data', 'ok.yaml'],
+    ['up', '--data', 'ok.yaml/data'],
+    ['ps', '--namespace', 'prodution'],
+    ['exec', '--namespace', 'prodution', 'ls'],
     ['ps', '--profile', 'nobody'],
     ['check', 'not-there.sh'],
+    ['check', 'folder'],
     ['tools', 'show', 'shel'],
+    ['tools', 'show'],
+    ['token', 'create', 'ann'],
+    ['token', '--json'],
   ],
 };
 

@@ -139,8 +139,13 @@ const bad: [string, z.ZodMiniType, unknown, RegExp][] = [
     { code: 'a', yield: { max: 5 } },
     /"\/yield" has unknown keys max/,
   ],
-  ['exec with an empty id', execSchema, { code: 'a', id: '' }, /"\/id" must be at least 1/],
-  ['exec with a long id', execSchema, { code: 'a', id: 'x'.repeat(201) }, /"\/id" must be at most 200/],
+  ['exec with an empty id', execSchema, { code: 'a', id: '' }, /"\/id" must have at least 1 character/],
+  [
+    'exec with a long id',
+    execSchema,
+    { code: 'a', id: 'x'.repeat(201) },
+    /"\/id" must have at most 200 characters/,
+  ],
   [
     'exec with a reader that is no id',
     execSchema,
@@ -187,7 +192,7 @@ const bad: [string, z.ZodMiniType, unknown, RegExp][] = [
   ],
   ['a session below zero', sessionInputSchema, { session: -1 }, /"\/session" got -1/],
   ['a session of a bad agent', sessionInputSchema, { agent: 'a/b' }, /"\/agent" must match/],
-  ['a session in an empty folder', sessionInputSchema, { cwd: '' }, /"\/cwd" must be at least 1/],
+  ['a session in an empty folder', sessionInputSchema, { cwd: '' }, /"\/cwd" must have at least 1 character/],
   ['an agent without a model', agentInputSchema, {}, /"\/model" must be a string/],
   [
     'an agent with a model without provider',
