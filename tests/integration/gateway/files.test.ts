@@ -175,6 +175,8 @@ function audited(): { what: string; status: number; code?: string; from: string 
   return lines.map((line) => JSON.parse(line) as ReturnType<typeof audited>[number]);
 }
 
+const NO_CLOBBER = { 'If-None-Match': '*' };
+
 /** As a client that sends all that it has, and reads the answer meanwhile. */
 async function upload(
   path: string,
@@ -194,12 +196,12 @@ async function upload(
 }
 
 test.each([
-  ['a file that exists', 'is-there', { 'If-None-Match': '*' }, 412, 'file_exists'],
-  ['a folder', '/etc', {}, 400, 'invalid_input'],
-  ['a folder that is missing', 'no-folder/it', {}, 404, 'not_found'],
+  { to: 'a file that exists', path: 'is-there', headers: NO_CLOBBER, status: 412, code: 'file_exists' },
+  { to: 'a folder', path: '/etc', headers: {}, status: 400, code: 'invalid_input' },
+  { to: 'a folder that is missing', path: 'no-folder/it', headers: {}, status: 404, code: 'not_found' },
 ])(
-  'an upload to %s is refused with its reason while it is sent, and is one line of the audit log',
-  async (_what, path, headers, status, code) => {
+  'an upload to $to is refused with its reason while it is sent, and is one line of the audit log',
+  async ({ path, headers, status, code }) => {
     mkdirSync(work, { recursive: true });
     writeFileSync(join(work, 'is-there'), 'old');
     const before = audited().length;
