@@ -35,14 +35,20 @@ export function makeFolder(path: string, mode = OWN): void {
  */
 function make(path: string, mode: number): void {
   try {
+    makeOne(path, mode);
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code !== 'ENOENT') throw err;
+    // Another process may be making the same ones: the parent may exist by now.
+    if (!isFolder(dirname(path))) make(dirname(path), mode);
+    makeOne(path, mode);
+  }
+}
+
+function makeOne(path: string, mode: number): void {
+  try {
     mkdirSync(path, { mode });
   } catch (err) {
-    if (isFolder(path)) return;
-    const parent = dirname(path);
-    if ((err as NodeJS.ErrnoException).code !== 'ENOENT' || isFolder(parent)) throw err;
-    make(parent, mode);
-    // Not `make`: what is still missing then cannot be made.
-    mkdirSync(path, { mode });
+    if (!isFolder(path)) throw err;
   }
 }
 
@@ -50,13 +56,15 @@ const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: fal
 
 /** Like `makeFolder` for anybody's folder, where a slow disk must stall nothing else. Throws what mkdir(2) says. */
 export async function makeFolders(path: string): Promise<void> {
+  const one = (): Promise<void> =>
+    mkdir(path).catch((err: unknown) => {
+      if (!isFolder(path)) throw err;
+    });
   try {
-    await mkdir(path);
+    await one();
   } catch (err) {
-    if (isFolder(path)) return;
-    const parent = dirname(path);
-    if ((err as NodeJS.ErrnoException).code !== 'ENOENT' || isFolder(parent)) throw err;
-    await makeFolders(parent);
-    await mkdir(path);
+    if ((err as NodeJS.ErrnoException).code !== 'ENOENT') throw err;
+    if (!isFolder(dirname(path))) await makeFolders(dirname(path));
+    await one();
   }
 }

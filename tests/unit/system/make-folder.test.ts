@@ -46,6 +46,12 @@ test('folders for anybody are made with their parents', async () => {
   expect(existsSync(at('x/y'))).toBe(true);
 });
 
+test('several who make the same folders at once all have them', async () => {
+  const paths = Array.from({ length: 50 }, (_, each) => at(`many/of/them/${each % 2}/deep`));
+  await Promise.all(paths.map(makeFolders));
+  expect(paths.every(existsSync)).toBe(true);
+});
+
 test.each([
   ['.', undefined],
   ['new/and/deep', undefined],
