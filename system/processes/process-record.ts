@@ -46,8 +46,13 @@ function placeOf(folder: string): Place {
 }
 
 function isHere(written: Place, folder: string): boolean {
-  const here = placeOf(folder);
-  return written.number === here.number || written.path === here.path;
+  try {
+    const here = placeOf(folder);
+    return written.number === here.number || written.path === here.path;
+  } catch {
+    // Removed after it was read, as the folder of a session may be: it was there.
+    return true;
+  }
 }
 
 const withoutProcesses = (record: object): unknown =>
