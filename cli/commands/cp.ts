@@ -36,7 +36,7 @@ export async function cp(from: string, to: string, options: CpOptions): Promise<
   try {
     await transfer(channel, copy, { report, clobber: options.clobber ?? true });
   } catch (err) {
-    if (!isLeft) throw interrupted(err, files.host);
+    if (!isLeft && !report.hasTold(err)) throw interrupted(err, files.host);
   } finally {
     report.stop();
     process.off('SIGINT', leave).off('SIGTERM', leave);

@@ -18,6 +18,7 @@ export class CopyReport {
   private readonly progress: Progress;
   private readonly count = { files: 0, folders: 0, links: 0, skipped: 0, failed: 0, bytes: 0, sent: 0 };
   private exitCode = 0;
+  private last: HoldfastError | undefined;
   private began = 0;
 
   constructor(
@@ -73,6 +74,12 @@ export class CopyReport {
     return LEFT;
   }
 
+  /** Whether the error that ends the transfer is that of the last entry: a full disk, for example. */
+  hasTold(err: unknown): boolean {
+    const { last } = this;
+    return err instanceof HoldfastError && last?.code === err.code && last.detail === err.detail;
+  }
+
   private tell(outcome: Outcome): void {
     const path = shown(outcome.path);
     if (outcome.is === 'done') {
@@ -80,6 +87,7 @@ export class CopyReport {
       this.count.bytes += outcome.bytes;
     } else this.count[outcome.is] += 1;
     const error = outcome.is === 'failed' ? errorOf(outcome) : undefined;
+    this.last = error;
     if (error && this.exitCode === 0) this.exitCode = error.exitCode;
     if (this.json)
       return printJson({ ...outcome, ...exactPath(outcome), ...(error && { error: error.toJSON() }) });

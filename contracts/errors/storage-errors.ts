@@ -6,6 +6,9 @@ function done(f: ErrorFacts): string {
   return f.done ? `; ${f.done}` : '';
 }
 
+/** Copies of files have no id. */
+const again = (f: ErrorFacts): string => String(f.again ?? 'send it again with the same id');
+
 /** Only the code that throws it knows what had happened before. */
 const effectOf = ({ done: known }: ErrorFacts): ErrorEffect =>
   /^nothing was/.test(String(known)) ? 'none' : 'possible';
@@ -41,7 +44,7 @@ export const STORAGE_ERRORS = {
     true,
     effectOf,
     (f: With<'reason'>) => `A file or folder cannot be used: ${f.reason}${done(f)}.`,
-    (f) => `${remedyOfDisk(String(f.reason))}, then send it again with the same id.`,
+    (f) => `${remedyOfDisk(String(f.reason))}, then ${again(f)}.`,
   ),
   bucket_failed: entry(
     74,
@@ -57,9 +60,9 @@ export const STORAGE_ERRORS = {
     true,
     effectOf,
     (f: With<'reason' | 'resource'>) => `The system has run out of ${f.resource}: ${f.reason}${done(f)}.`,
-    () =>
-      'Close sessions you do not need (`holdfast ps`, `holdfast close`) or raise the limit (`ulimit -n`), then send it ' +
-      'again with the same id.',
+    (f) =>
+      'Close sessions you do not need (`holdfast ps`, `holdfast close`) or raise the limit (`ulimit -n`), ' +
+      `then ${again(f)}.`,
   ),
   log_lost: entry(
     74,

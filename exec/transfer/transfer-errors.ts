@@ -35,7 +35,7 @@ export function fileErrorOf(err: unknown, action: string, path: Name): HoldfastE
   if (syscall === undefined) return new HoldfastError('internal', { reason: reasonOf(err) });
   if (OF_THE_DISK.test(code)) {
     const failure = asStorageFailure(err, `${shown(path)} was not ${action}`);
-    if (failure instanceof HoldfastError) return failure;
+    if (failure instanceof HoldfastError) return failure.withFacts({ again: 'copy it again' });
   }
   if (code === 'ENOENT')
     return new HoldfastError('not_found', {
@@ -105,7 +105,10 @@ export const notAFile = (path: Name, kind: string): HoldfastError =>
     what: 'The file',
     got: `${shown(path)}, ${kind}`,
     allowed: 'a regular file',
-    next: 'Name a file in it; `holdfast cp` copies folders.',
+    next:
+      kind === 'a folder'
+        ? 'Name a file in it; `holdfast cp` copies folders.'
+        : 'Have a program read it, and copy what that prints: `PROGRAM | holdfast cp - AGENT:PATH`.',
   });
 
 export const missingFolder = (path: Name): HoldfastError =>

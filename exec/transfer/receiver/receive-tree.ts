@@ -127,12 +127,12 @@ class TreeReceiver {
     if (level) return { folder: level.folder, name: checkedName(name), isInside: true };
     if (this.top) throw unexpected('a second entry at the top');
     const isContent = kind === 'folder' && name === '.';
-    const own = isContent ? null : checkedName(name);
     const { target: path, only } = this.options;
     if (only !== undefined && kind !== 'file') throw notAFile(path, `a ${kind}`);
-    const target = targetFor(path, own, kind);
+    const target = targetFor(path, isContent ? null : name, kind);
     this.top = target.folder;
     if (only !== undefined && target.isInside) throw notAFile(path, 'a folder');
+    if (!isContent) checkedName(name);
     this.checkDevice(target.folder);
     return target;
   }

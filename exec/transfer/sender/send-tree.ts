@@ -1,6 +1,6 @@
 // The sending side of a transfer: walks a tree, depth first, without following links in it.
 import { createHash, type Hash } from 'node:crypto';
-import { realpathSync, type BigIntStats } from 'node:fs';
+import { realpathSync, statSync, type BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { Answers } from '../receiver/receiver-answers';
@@ -60,6 +60,9 @@ class TreeSender {
     let top: OpenFolder | undefined;
     try {
       const { name } = split(path);
+      // The path of a pipe of a process, as `<(...)` gives it, leads to no name.
+      const named = statSync(bytesOf(path), { bigint: true });
+      if (!named.isFile() && !named.isDirectory()) throw notAFile(path, kindOf(named));
       const real = split(nameOf(realpathSync(bytesOf(path), { encoding: 'buffer' })));
       top = OpenFolder.at(name === '.' ? path : real.folder);
       if (name === '.' || real.name === '.') await this.sendRoot({ folder: top, name: '.', path: name }, '.');

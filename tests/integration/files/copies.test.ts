@@ -17,6 +17,7 @@ import { filesSocket } from '../../../exec/transfer/door/files-door';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { RemoteHost } from '../../helpers/remote-host';
 import { scratch, uniqueId } from '../../helpers/temporal';
+import { smallDisk } from '../exec/output/small-disk';
 import { treeOf } from '../../helpers/transfers';
 import { until } from '../../helpers/until';
 
@@ -197,6 +198,26 @@ test('a program copies as the command does, and an abort interrupts it', async (
   await expect(new HostFiles('none', { dataDir: here }).copyIn(tree, large)).rejects.toMatchObject({
     code: 'files_unreachable',
   });
+});
+
+test('a full disk is told once, with what to do', async () => {
+  const disk = smallDisk(2);
+  if (!disk) return;
+  try {
+    writeFileSync(join(work, 'larger'), Buffer.alloc(5_000_000));
+    const { code, stderr } = await cp('nobody:larger', disk.path);
+    expect(code).toBe(74);
+    expect(stderr.match(/storage_failed/g)).toHaveLength(1);
+    expect(stderr).toContain('Free space on that disk, then copy it again.');
+    const { stdout } = await cp('nobody:larger', disk.path, '--json');
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines).toMatchObject([{ is: 'failed' }, { done: false, failed: 1 }]);
+  } finally {
+    disk.unmount();
+  }
 });
 
 test('names are printed inertly', async () => {

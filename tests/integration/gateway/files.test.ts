@@ -159,7 +159,11 @@ test('what is no file is refused with what to do, and what exists can be kept', 
   });
   expect(await send('GET', at('endless'))).toMatchObject({ status: 400 });
   expect(await send('GET', at('none'))).toMatchObject({ status: 404 });
-  expect(await send('PUT', at('folder'), { body: 'x' })).toMatchObject({ status: 400 });
+  for (const folder of ['folder', '.', '..', 'folder/'])
+    expect(await send('PUT', at(folder), { body: 'x' })).toMatchObject({
+      status: 400,
+      json: { detail: expect.stringContaining('a folder') as string },
+    });
   writeFileSync(join(work, 'old'), 'old');
   const kept = await send('PUT', at('old'), { body: 'new', headers: { 'If-None-Match': '*' } });
   expect(kept).toMatchObject({ status: 412, json: { code: 'file_exists' } });

@@ -197,7 +197,10 @@ test('on a full disk the transfer ends with its reason, and leaves room for othe
   const disk = smallDisk(4);
   if (!disk) return;
   try {
-    await expect(copy(from, disk.path)).rejects.toMatchObject({ code: 'storage_failed' });
+    await expect(copy(from, disk.path)).rejects.toMatchObject({
+      code: 'storage_failed',
+      next: 'Free space on that disk, then copy it again.',
+    });
     expect(readdirSync(join(disk.path, 'from'))).toEqual([]);
   } finally {
     disk.unmount();

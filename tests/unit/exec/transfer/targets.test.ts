@@ -1,10 +1,13 @@
 // What a target that somebody names leads to: a host's process of one transfer, and a sender, in this process.
 import { execFileSync } from 'node:child_process';
 import {
+  closeSync,
+  constants,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -45,8 +48,8 @@ async function put(source: string, path: string, base = to): Promise<Outcome[]> 
     await sendTree(a, { path: pathOf(source), observer: seen });
     return seen.outcomes;
   } finally {
-    await served;
     a.close();
+    await served;
     b.close();
   }
 }
@@ -124,4 +127,22 @@ test('a link to nothing that somebody names is refused, and stays', async () => 
   ]);
   expect(readlinkSync(join(to, 'link'))).toBe('nowhere');
   expect(readdirSync(to)).toEqual(['link']);
+});
+
+test('a pipe of a process, as `<(...)` names it, is refused as a pipe, with the way that copies it', async () => {
+  const pipe = join(to, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const fd = openSync(pipe, constants.O_RDWR);
+  rmSync(pipe);
+  try {
+    await expect(put(`/proc/self/fd/${fd}`, 'x')).rejects.toMatchObject({
+      code: 'invalid_input',
+      facts: {
+        got: expect.stringContaining('a named pipe') as string,
+        next: expect.stringContaining('holdfast cp - AGENT:PATH') as string,
+      },
+    });
+  } finally {
+    closeSync(fd);
+  }
 });
