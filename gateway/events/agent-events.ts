@@ -2,6 +2,7 @@
 // from anywhere, on any gateway: messages (`12@RUN`), ends of turns (`12.end@RUN`, after message 12), the agent's end
 // (`ended@RUN`). RUN tells agents apart that had the same id one after the other; clients may still hold ids without it.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentOverview } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { AgentFeed } from './agent-feed';
@@ -34,9 +35,18 @@ export function positionAfter(id: string | undefined): Position {
 /** As ids name it: the end of its UUID, the beginning is a time. */
 export const nameOfRun = (firstRunId: string): string => firstRunId.replaceAll('-', '').slice(-12);
 
-/** Whether the client has seen the end of the agent that the id means now. */
-export const hasSeenEnd = ({ place, run }: Position, now: { firstRunId: string; isOver: boolean }): boolean =>
-  place === 'ended' && (run === undefined ? now.isOver : run === nameOfRun(now.firstRunId));
+/**
+ * Whether the client has seen the end of the agent that the id means now. Throws `not_found` for an agent that the server
+ * does not know.
+ */
+export async function hasSeenEnd({ place, run }: Position, agent: AgentHandle): Promise<boolean> {
+  const { firstRunId, isOver } = await agent.run();
+  if (place !== 'ended') return false;
+  if (run !== undefined) return run === nameOfRun(firstRunId);
+  // The agent says that it has ended before its workflow is closed.
+  const hasEnded = (): Promise<boolean> => agent.ownState().then(({ status }) => status === 'ended');
+  return isOver || hasEnded().catch(() => false);
+}
 
 const AGAIN_MS = 500;
 

@@ -35,9 +35,9 @@ const ofAgent = route(
     const { params, query, context, connection } = asked;
     const after = connection.headers['last-event-id'];
     const position = positionAfter(typeof after === 'string' ? after : query.after);
-    const run = await context.client.agent(params.agent).run();
     // EventSource comes back until it is told that nothing follows.
-    if (hasSeenEnd(position, run)) return new Response(null, { status: 204 });
+    if (await hasSeenEnd(position, context.client.agent(params.agent)))
+      return new Response(null, { status: 204 });
     const feed = context.feeds.of(context.client, context.dataDir, params.agent);
     return eventStream(agentEvents(feed, position, whileAllowed(asked)));
   },
