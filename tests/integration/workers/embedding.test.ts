@@ -202,7 +202,7 @@ test('if not all of the workers can be made, those that were are released', asyn
   const own = await NativeConnection.connect({ address });
   const workdir = join(files.model([]).replace('scripted:', ''), 'below-a-file');
   const options = { connection: own, dataDir: engine.dataDir, workdir };
-  await expect(createWorkers(options)).rejects.toMatchObject({ code: 'ENOTDIR' });
+  await expect(createWorkers(options)).rejects.toMatchObject({ code: 'storage_failed' });
   // Refused while a worker holds it.
   await own.close();
   await (await serve()).end();
