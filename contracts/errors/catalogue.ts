@@ -196,6 +196,15 @@ export const CATALOGUE = {
           'Check --address, TEMPORAL_ADDRESS or the Temporal profile, or run `holdfast up` without them.',
       ),
   ),
+  namespace_missing: entry(
+    69,
+    false,
+    'none',
+    (f: With<'got'>) => `The Temporal server has no such namespace: got ${f.got}.`,
+    () =>
+      'Check --namespace, TEMPORAL_NAMESPACE and the Temporal profile (the embedded server has only `default`), or create it: ' +
+      '`temporal operator namespace create -n NAME`.',
+  ),
   deadline: entry(
     75,
     true,
@@ -356,16 +365,6 @@ export const CATALOGUE = {
     (f) =>
       `Wait for its turn to end, or end it (\`/interrupt\` or Ctrl-C in a chat, \`holdfast recover ${f.agent}\`), and ` +
       'send it again.',
-  ),
-  no_checkpoint: entry(
-    66,
-    false,
-    'none',
-    (f: With<'allowed' | 'got'>) =>
-      `There is no checkpoint of its files: got ${f.got}, allowed ${f.allowed}.`,
-    () =>
-      'See `holdfast log AGENT`. Checkpoints are taken where the agent has a folder of its own (`--cwd`, or a git ' +
-      'repository), unless `[checkpoints]` in holdfast.toml says otherwise.',
   ),
   agent_ended: entry(
     75,

@@ -2,15 +2,6 @@
 import { entry, type ErrorEntry, type With } from './error-entry';
 
 export const HOST_ERRORS = {
-  namespace_missing: entry(
-    69,
-    false,
-    'none',
-    (f: With<'got'>) => `The Temporal server has no such namespace: got ${f.got}.`,
-    () =>
-      'Check --namespace, TEMPORAL_NAMESPACE and the Temporal profile (the embedded server has only `default`), or create it: ' +
-      '`temporal operator namespace create -n NAME`.',
-  ),
   host_offline: entry(
     69,
     true,

@@ -23,6 +23,16 @@ export const WORKSPACE_ERRORS = {
       'Let its path lead there again. With `--force` the files are brought back in the folder that it leads to now, and ' +
       'what is there is kept in a checkpoint before.',
   ),
+  no_checkpoint: entry(
+    66,
+    false,
+    'none',
+    (f: With<'allowed' | 'got'>) =>
+      `There is no checkpoint of its files: got ${f.got}, allowed ${f.allowed}.`,
+    () =>
+      'See `holdfast log AGENT`. Checkpoints are taken where the agent has a folder of its own (`--cwd`, or a git ' +
+      'repository), unless `[checkpoints]` in holdfast.toml says otherwise.',
+  ),
   checkpoint_missing: entry(
     66,
     false,

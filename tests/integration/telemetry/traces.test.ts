@@ -168,8 +168,13 @@ test('a worker that is killed leaves no gap: the command has its span, under the
     yield: { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000, promptMs: 600_000 },
   });
   await until(() => existsSync(join(files.directory, 'begun')));
-  // Spans that have ended are sent a moment later, and those that a killed worker has not sent are gone.
-  await until(() => collector.inTrace(traceId).some(({ name }) => name === 'callModel'));
+  // Spans that have ended are sent a moment later, in their order, and those that a killed worker has not sent are gone. So
+  // all of this trace are there once one is that began after them.
+  const { traceId: later } = await start(uniqueId('later'), {
+    task: 'hello',
+    ...files.settings([{ text: call('response', { text: 'done' }) }]),
+  });
+  await until(() => collector.inTrace(later).some(({ name }) => name === 'callModel'));
   await engine.killWorker();
   await engine.startWorker({ tools });
   writeFileSync(join(files.directory, 'go'), '');

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
 import { until } from '../../helpers/until';
 import { AgentsWithFiles, run } from './agents-with-files';
 
@@ -25,6 +26,10 @@ const block = (): void => {
 const unblock = (): void => {
   rmSync(agents.folder);
   renameSync(`${agents.folder}.moved`, agents.folder);
+};
+const acceptedUpdates = async (handle: WorkflowHandle): Promise<number> => {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length;
 };
 const FAILED = { code: 'checkpoint_failed', facts: { reason: expect.stringMatching(/ENOTDIR/) as string } };
 
@@ -57,12 +62,12 @@ describe('a rewind that meets an obstacle that stays', () => {
     const agent = await agents.conversation(twoSteps);
     await agent.send('write');
     block();
-    const stuck = agent.workspace.rewind(1);
-    const waiting = agent.workspace.rewind(1);
-    const refused = expect(waiting).rejects.toMatchObject({ code: 'agent_closed' });
-    const failed = expect(stuck).rejects.toMatchObject({ code: 'checkpoint_failed' });
     const handle = engine.client.temporal.workflow.getHandle(agent.workflowId);
+    const failed = expect(agent.workspace.rewind(1)).rejects.toMatchObject({ code: 'checkpoint_failed' });
     await until(async () => (await handle.describe()).raw.pendingActivities?.length === 1);
+    const refused = expect(agent.workspace.rewind(1)).rejects.toMatchObject({ code: 'agent_closed' });
+    // The message that was sent, the first rewind and this one.
+    await until(async () => (await acceptedUpdates(handle)) === 3);
     await agent.stop();
     await Promise.all([failed, refused, agent.result()]);
     unblock();
