@@ -16,6 +16,7 @@ import { refusalOf, SECURITY_HEADERS, type FrontDoor } from './front-door';
 import { PROBLEM_TYPE, problemOf, type Problem } from './problem';
 import { checkedBody, checkedKey, checkedParams, checkedQuery } from './read-request';
 import type { AnyRoute, Asked, Route } from './route';
+import { dropRest } from './limit-requests';
 
 export const REQUEST_FAILED = 'a request failed';
 
@@ -138,8 +139,7 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
       status: answer.status,
       ...(problem && { code: problem.code }),
     });
-  // The rest of a body that nobody wants is not read.
-  if (route.takesBytes && !c.env.incoming.complete) answer.headers.set('Connection', 'close');
+  if (route.takesBytes && !c.env.incoming.complete) dropRest(c.env.incoming);
   // Hono answers HEAD as GET, without the body: a stream that nobody reads would stay open.
   if (c.req.raw.method === 'HEAD') await answer.body?.cancel();
   return answer;
