@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { removeQuietly } from '../system/json-file';
-import { livingStat } from '../system/processes/proc';
+import { isStopped } from '../system/processes/proc';
 import { isAlive } from '../system/processes/process-identity';
 import { asStorageFailure } from '../system/storage-failure';
 import { answers, guardAnswers } from './probe-server';
@@ -89,7 +89,7 @@ function silent(record: EngineRecord): HoldfastError {
   const { address, identity } = record;
   const { pid } = identity;
   const anew = '`holdfast down`, then `holdfast up` starts another on the same database.';
-  return isStopped(record)
+  return isStopped(pid)
     ? new HoldfastError('no_server', {
         ...{ address, reason: `its process ${pid} is stopped by a signal` },
         next: `\`kill -CONT ${pid}\` lets it continue; ${anew}`,
@@ -99,10 +99,6 @@ function silent(record: EngineRecord): HoldfastError {
         next: `Try again if it has just been started. If it stays silent: ${anew}`,
       });
 }
-
-/** By SIGSTOP or a debugger: it answers when somebody lets it, and not before. */
-const isStopped = ({ identity }: EngineRecord): boolean =>
-  /^[tT]$/.test(livingStat(identity.pid)?.state ?? '');
 
 /** Stops the data folder's server and returns when its process is gone; false if none ran. */
 export async function stopServer(dataDir: string): Promise<boolean> {
@@ -135,7 +131,7 @@ async function ensureLocked(paths: EnginePaths, options: EnsureOptions): Promise
     const { ui } = before;
     // It is recorded before it answers: its starter may have been killed in between.
     const record = ui && (isGuarded(before) ? before : guardAgain({ ...before, ui }, paths));
-    if (isStopped(before)) throw silent(before);
+    if (isStopped(before.identity.pid)) throw silent(before);
     if (record && (await waitForRunning(record, token, options)) === 'ready')
       return withNamedPorts(record, options);
     if (!ui)

@@ -27,7 +27,7 @@ export function findInTheWay(path: string): string | undefined {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? undefined : path;
   } catch (err) {
     if ((err as NodeJS.ErrnoException).code === 'ENOTDIR') return findInTheWay(dirname(path));
-    // Not ours to look at: whoever uses it says why.
+    // It may not be looked at: the first use of the folder says why.
     return undefined;
   }
 }

@@ -99,4 +99,7 @@ export function livingStat(pid: number, read = readText): ProcessStat | undefine
   return isGone ? undefined : stat;
 }
 
+/** By SIGSTOP or a debugger: it goes on when somebody lets it, and not before. */
+export const isStopped = (pid: number): boolean => /^[tT]$/.test(livingStat(pid)?.state ?? '');
+
 export const isRunning = (pid: number): boolean => livingStat(pid) !== undefined;

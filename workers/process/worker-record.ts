@@ -3,7 +3,7 @@ import { accessSync, constants, statSync, utimesSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { isOwnRelease, type Release } from '../../system/package-root';
-import { livingStat } from '../../system/processes/proc';
+import { isStopped } from '../../system/processes/proc';
 import { isAlive, type Identity } from '../../system/processes/process-identity';
 import { readProcessRecord } from '../../system/processes/process-record';
 
@@ -83,8 +83,7 @@ export function findSilentWorker(dataDir: string): HoldfastError | undefined {
 function silenceOf(dataDir: string, { identity }: WorkerRecord): string | undefined {
   const lastBeat = lastBeatOf(dataDir);
   const since = lastBeat && `its last beat was at ${lastBeat.toISOString()}`;
-  const state = livingStat(identity.pid)?.state;
-  if (state === 'T' || state === 't') return `it is stopped by a signal${since ? `, ${since}` : ''}`;
+  if (isStopped(identity.pid)) return `it is stopped by a signal${since ? `, ${since}` : ''}`;
   const isLate = lastBeat && Date.now() - lastBeat.getTime() > SILENT_MS;
   return isLate && canBeat(dataDir) ? since : undefined;
 }

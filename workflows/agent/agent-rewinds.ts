@@ -22,7 +22,7 @@ interface Rewindable {
   transcript: { messages: readonly Message[]; push: (message: Message) => void };
   /** What it is doing, if that is not waiting for a message. */
   busyWith: () => string | undefined;
-  /** Why it takes nothing more; undefined while it does. */
+  /** Why it no longer accepts messages; undefined while it does. */
   endReason: () => string | undefined;
   /** The number of the next step of the conversation. */
   nextStep: () => number;

@@ -17,10 +17,10 @@ import {
 import { open as openFile } from 'node:fs/promises';
 import { crashPoint } from '../../system/faults/crash-point';
 import { folderOf, foldersOn, joined, type BytePath } from '../byte-path';
+import { LINK_MODE } from '../git/facts';
 import { blobHash } from '../git/object-writer';
 import type { ObjectReader } from '../git/object-reader';
 import type { Breather } from '../look/breather';
-import { LINK_MODE } from '../record/read-files';
 import type { FilePlan, WrittenFile } from './file-plan';
 import { isAway, type Inside } from './inside';
 

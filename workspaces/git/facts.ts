@@ -34,7 +34,8 @@ interface Written {
   left?: BytePath[];
 }
 
-const LINK_MODE = 0o120000;
+/** As git writes it in a tree. */
+export const LINK_MODE = 0o120000;
 const TITLE = 'Checkpoint of a workspace';
 
 const sorted = (paths: Iterable<BytePath>): BytePath[] => [...paths].sort(byBytes);

@@ -1,8 +1,9 @@
 // What git says of a workspace: which files may have changed, which are new, what is ignored. git only reads here, and
 // only names come back: contents are read by us.
 import { relative } from 'node:path';
-import { bytePath, fromBytes, isKeepable, shownPath, toBytes, type BytePath } from '../byte-path';
+import { bytePath, fromBytes, isKeepable, shownPath, type BytePath } from '../byte-path';
 import type { Git } from '../git/git-run';
+import { ignoredPaths } from '../git/ignored-paths';
 import type { Surroundings } from './surroundings';
 
 /** The workspace has more files than it may have. */
@@ -84,13 +85,12 @@ export class GitLooks {
     const asked = folders.filter((folder) => this.isRecordable(folder));
     const refused = folders.filter((folder) => !this.isRecordable(folder));
     if (asked.length === 0) return new Set(refused);
-    const output = await this.run(['check-ignore', '-z', '--stdin', '--no-index'], {
-      index: this.noIndex,
-      cwd: this.around.root,
-      // The slash says that it is a folder, for patterns that are for folders only.
-      input: toBytes(asked.map((folder) => `./${folder}/\0`).join('')),
-    });
-    const ignored = partsOf(output).map((path) => path.replace(/^\.\//, '').replace(/\/$/, ''));
+    const { excludeFile, signal } = this.rules;
+    const { top: workTree, root: cwd } = this.around;
+    // The slash is for patterns that are for folders only.
+    const named = asked.map((folder) => `${folder}/`);
+    const rules = { workTree, index: this.noIndex, cwd, excludeFile, signal };
+    const ignored = [...(await ignoredPaths(this.git, named, rules))].map((path) => path.slice(0, -1));
     return new Set([...refused, ...ignored]);
   }
 
@@ -150,17 +150,14 @@ export class GitLooks {
 
   private run(
     args: string[],
-    where: { index: string; cwd: string; workTree?: string; input?: Buffer },
+    where: { index: string; cwd: string; workTree?: string },
     onOutput?: (chunk: Buffer) => boolean,
   ): Promise<Buffer> {
-    const { index, cwd, workTree = this.around.top, input } = where;
+    const { index, cwd, workTree = this.around.top } = where;
     return this.git.run(args, {
       look: { workTree, index, cwd },
       settings: [`core.excludesFile=${this.rules.excludeFile}`],
       signal: this.rules.signal,
-      // check-ignore: none is ignored.
-      allowed: args[0] === 'check-ignore' ? [1] : [],
-      ...(input && { input }),
       ...(onOutput && { onOutput }),
     });
   }

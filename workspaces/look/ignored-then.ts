@@ -3,13 +3,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytePath, foldersOn, fromBytes, nameOf, shownPath, toBytes, type BytePath } from '../byte-path';
+import { LINK_MODE } from '../git/facts';
 import type { Git } from '../git/git-run';
+import { ignoredPaths } from '../git/ignored-paths';
 import { ObjectReader, type Recorded } from '../git/object-reader';
 import { below } from './git-looks';
 import { readText, type Surroundings } from './surroundings';
 
 const RULES = '.gitignore';
-const LINK_MODE = 0o120000;
 
 export interface RulesThen {
   around: Surroundings;
@@ -49,10 +50,10 @@ export async function ignoredThen(
     for (const [path, oid] of await rulesIn(git, tree))
       write(around.prefix + path.slice(0, -RULES.length), await objects.whole(oid));
     const { prefix } = around;
-    const hidden = await ignored(git, paths, { prefix, excludes: excludeFile, workTree });
+    const hidden = await ignored(git, paths, { prefix, excludeFile, workTree });
     if (hidden.size === 0 || include.length === 0) return hidden;
     writeFileSync(patterns, include.map((pattern) => `${below(prefix, pattern)}\n`).join(''));
-    const included = await ignored(git, paths, { prefix, excludes: patterns, workTree: empty });
+    const included = await ignored(git, paths, { prefix, excludeFile: patterns, workTree: empty });
     return new Set([...hidden].filter((path) => !included.has(path)));
   } finally {
     rmSync(made, { recursive: true, force: true });
@@ -74,15 +75,10 @@ async function rulesIn(git: Git, tree: string): Promise<[BytePath, string][]> {
 async function ignored(
   git: Git,
   paths: readonly BytePath[],
-  { prefix, excludes, workTree }: { prefix: BytePath; excludes: string; workTree: string },
+  { prefix, excludeFile, workTree }: { prefix: BytePath; excludeFile: string; workTree: string },
 ): Promise<Set<BytePath>> {
-  const output = await git.run(['check-ignore', '-z', '--stdin', '--no-index'], {
-    look: { workTree, index: join(workTree, 'no-index'), cwd: workTree },
-    settings: [`core.excludesFile=${excludes}`],
-    input: toBytes(paths.map((path) => `./${prefix}${path}\0`).join('')),
-    // None is ignored.
-    allowed: [1],
-  });
-  const named = fromBytes(output).split('\0').slice(0, -1);
-  return new Set(named.map((path) => path.slice(`./${prefix}`.length)));
+  const rules = { workTree, index: join(workTree, 'no-index'), cwd: workTree, excludeFile };
+  const below = paths.map((path) => `${prefix}${path}`);
+  const hidden = await ignoredPaths(git, below, rules);
+  return new Set([...hidden].map((path) => path.slice(prefix.length)));
 }

@@ -2,10 +2,10 @@
 // which files count.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toBytes } from '../byte-path';
 import { GitFailure, type Git } from '../git/git-run';
+import { ignoredPaths } from '../git/ignored-paths';
 import { isTimeout } from '../git/store';
-import type { Surroundings } from './surroundings';
+import { withoutRepository, type Surroundings } from './surroundings';
 
 const LOOK_MS = 5_000;
 
@@ -17,16 +17,10 @@ export async function unlessIgnored(git: Git, around: Surroundings, scratch: str
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   writeFileSync(excludes, exclude, { mode: 0o600 });
   try {
-    const ignored = await git.run(['check-ignore', '-z', '--stdin', '--no-index'], {
-      look: { workTree: top, index: join(scratch, 'no-index'), cwd: top },
-      settings: [`core.excludesFile=${excludes}`],
-      input: toBytes(`./${prefix}\0`),
-      // It is not ignored.
-      allowed: [1],
-      signal: AbortSignal.timeout(LOOK_MS),
-    });
-    if (ignored.length === 0) return around;
-    return { root, top: root, prefix: '', gitDir: undefined, exclude: '', index: undefined };
+    const where = { workTree: top, index: join(scratch, 'no-index'), cwd: top };
+    const rules = { ...where, excludeFile: excludes, signal: AbortSignal.timeout(LOOK_MS) };
+    const isIgnored = (await ignoredPaths(git, [prefix], rules)).has(prefix);
+    return isIgnored ? withoutRepository(root) : around;
   } catch (err) {
     // The look at the files themselves meets the same, and says so.
     if (err instanceof GitFailure || isTimeout(err)) return around;

@@ -1,7 +1,7 @@
 // A workspace whose folder somebody has removed: where it was, and what stands in for it while nothing may be changed.
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Surroundings } from './surroundings';
+import { withoutRepository, type Surroundings } from './surroundings';
 
 /** The real path of a folder that is not there; undefined if something is. Throws ENOENT if the one above is not, either. */
 export function missingRoot(cwd: string): string | undefined {
@@ -14,5 +14,5 @@ export function missingRoot(cwd: string): string | undefined {
 export function standIn(folder: string): Surroundings {
   const root = join(folder, 'nothing');
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  return { root, top: root, prefix: '', gitDir: undefined, exclude: '', index: undefined };
+  return withoutRepository(root);
 }

@@ -29,6 +29,16 @@ export interface Surroundings {
   index: { path: string; stamp: string } | undefined;
 }
 
+/** Of a folder in no repository, or in one that says nothing of it. */
+export const withoutRepository = (root: string): Surroundings => ({
+  root,
+  top: root,
+  prefix: '',
+  gitDir: undefined,
+  exclude: '',
+  index: undefined,
+});
+
 /** Throws ENOENT or ENOTDIR if the workspace is not there. */
 export function surroundingsOf(cwd: string): Surroundings {
   const root = realpathSync(cwd);
@@ -40,8 +50,7 @@ export function surroundingsOf(cwd: string): Surroundings {
       const exclude = readText(join(resolve(gitDir, common ?? '.'), 'info', 'exclude')) ?? '';
       return { root, top, prefix: below && `${below}/`, gitDir, exclude, index: indexIn(gitDir) };
     }
-    if (dirname(top) === top)
-      return { root, top: root, prefix: '', gitDir: undefined, exclude: '', index: undefined };
+    if (dirname(top) === top) return withoutRepository(root);
   }
 }
 

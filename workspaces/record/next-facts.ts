@@ -1,9 +1,9 @@
 // What a checkpoint records beside the tree, and how many paths differ from the last one. Pure.
 import type { ChangeCounts } from '../../contracts/workspaces/checkpoints';
 import type { BytePath } from '../byte-path';
-import { USUAL_MODES, type TreeFacts, type UsualModes } from '../git/facts';
+import { LINK_MODE, USUAL_MODES, type TreeFacts, type UsualModes } from '../git/facts';
 import type { FolderFact } from '../look/folder-scan';
-import { LINK_MODE, type ReadFiles } from './read-files';
+import type { ReadFiles } from './read-files';
 import type { WorkspaceState } from './workspace-state';
 
 interface Scanned {

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import type { SkippedFile } from '../../contracts/workspaces/checkpoints';
 import { shownPath, type BytePath } from '../byte-path';
 import { isAway, type Inside } from '../files/inside';
+import { LINK_MODE } from '../git/facts';
 import { blobHash, type ObjectWriter } from '../git/object-writer';
 import type { Breather } from '../look/breather';
 import type { IndexEntry, StatIndex } from './stat-index';
@@ -18,8 +19,6 @@ const PERMISSIONS = 0o777;
 const S_IFMT = 0o170000;
 const KIND = { file: 0o100000, link: 0o120000, folder: 0o040000 };
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-
-export const LINK_MODE = 0o120000;
 
 /** When the look began, and what follows for the times of files. */
 export class LookTime {
