@@ -39,7 +39,6 @@ import { parseRequest } from '../../contracts/schemas/parse-request';
 import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../../contracts/agents/sub-agents';
 import { attributesOfNewAgent } from '../../contracts/agents/work-state';
 import { ask, overviewOf } from './agent-overview';
-import { firstRunOf } from './model-calls';
 import { AgentWorkspace } from './agent-workspace';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import type { HostNamespaces } from '../hosts/host-namespaces';
@@ -210,19 +209,22 @@ export class AgentHandle {
   }
 
   /**
-   * The run that the id means now, by the first of its chain, and whether it is over. Throws `not_found` for an
-   * agent that the server does not know, or no longer. Needs no worker.
+   * The run that the id means now, and whether it is over. Throws `not_found` for an agent that the server does not
+   * know, or no longer. Needs no worker.
    */
-  async run(): Promise<{ firstRunId: string; isOver: boolean }> {
+  async run(): Promise<{ runId: string; isOver: boolean }> {
     return deliver({ ...this.delivery, needsWorker: false }, async () => {
-      const { raw, status } = await this.handle.describe();
-      return { firstRunId: firstRunOf(raw), isOver: status.name !== 'RUNNING' };
+      const { runId, status } = await this.handle.describe();
+      return { runId, isOver: status.name !== 'RUNNING' };
     });
   }
 
-  /** What the agent itself knows: not the step of its turn, nor what its sessions are doing. */
-  ownState(): Promise<AgentState> {
-    return deliverQuery(this.delivery, MESSAGES.state);
+  /**
+   * What the agent itself knows: not the step of its turn, nor what its sessions are doing. Of the current run or an
+   * earlier one.
+   */
+  ownState(runId?: string): Promise<AgentState> {
+    return deliverQuery(this.delivery, MESSAGES.state, undefined, runId);
   }
 
   /** The messages of the turns that have ended: `limit` of them, or as many as there are after `from`. */

@@ -1,6 +1,6 @@
 // A running workflow as the server knows it, in one request that costs it little: whether its history has grown, and what a
 // model on any machine has written so far.
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import type { WrittenSoFar } from '../../contracts/models/live-tokens';
 
@@ -18,8 +18,6 @@ export interface RunningWorkflow {
   /** Changes whenever its history grows. */
   fingerprint: string;
   runId: string;
-  /** The first run of its chain: continue-as-new keeps it, a new start under the same id does not. */
-  firstRunId: string;
   modelCall: RunningModelCall | null;
 }
 
@@ -27,9 +25,8 @@ export interface RunningWorkflow {
 export async function runningWorkflow(client: Client, workflowId: string): Promise<RunningWorkflow> {
   const { runId, historyLength, status, raw } = await client.workflow.getHandle(workflowId).describe();
   const fingerprint = `${runId} ${historyLength} ${status.name}`;
-  const runs = { runId, firstRunId: firstRunOf(raw) };
   const call = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'callModel');
-  if (!call) return { fingerprint, ...runs, modelCall: null };
+  if (!call) return { fingerprint, runId, modelCall: null };
   const { loadedDataConverter } = client.options;
   // Those of a worker with other keys cannot be read.
   const [details] = await decodeArrayFromPayloads(loadedDataConverter, call.heartbeatDetails?.payloads).catch(
@@ -40,15 +37,7 @@ export async function runningWorkflow(client: Client, workflowId: string): Promi
     attempt: call.attempt ?? 1,
     written: isWritten(details) ? details : null,
   };
-  return { fingerprint, ...runs, modelCall };
-}
-
-type Raw = Awaited<ReturnType<WorkflowHandle['describe']>>['raw'];
-
-/** Servers before 1.24 do not tell it: then each run of a chain counts as one of its own. */
-export function firstRunOf({ workflowExecutionInfo: info }: Raw): string {
-  const { firstRunId } = info ?? {};
-  return firstRunId ? firstRunId : (info?.execution?.runId ?? '');
+  return { fingerprint, runId, modelCall };
 }
 
 /** Workers of other releases send none, or others. */

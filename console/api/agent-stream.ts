@@ -27,6 +27,7 @@ export function useAgentStream(id: string): AgentStream {
   const problem = useSignal<ProblemText | null>(null);
   useEffect(() => {
     const over = new AbortController();
+    let run: string | undefined;
     const read = (): Promise<void> =>
       callApi<AgentOverview>('GET', pathOf('agents', id), undefined, { signal: over.signal }).then(
         (state) => void (overview.value ??= state),
@@ -37,28 +38,33 @@ export function useAgentStream(id: string): AgentStream {
           if (problem.value.code === 'not_found') stop();
         },
       );
-    const stop = followEvents(`${pathOf('agents', id)}/events`, {
-      last: 'ended',
-      // A stream cannot say why there is none.
-      check: read,
-      handlers: {
-        state: (state: AgentOverview) => {
-          overview.value = state;
-          problem.value = null;
-        },
-        // In order and once, over any number of connections; from 0 again if another agent has this id by now.
-        message: ({ index, message }: { index: number; message: Message }) =>
-          batch(() => {
-            messages.value = [...messages.value.slice(0, index), message];
-            if (message.role === 'assistant') live.value = '';
-          }),
-        token: (token: LiveToken) => {
-          live.value = token.kind === 'text' ? live.value + token.text : '';
-        },
-        turn_ended: () => (live.value = ''),
-        ended: ({ how }: { how: string }) => (ended.value = how),
+    const handlers = {
+      state: (state: AgentOverview) => {
+        const isOfNextRun = run !== undefined && run !== state.runId;
+        run = state.runId;
+        overview.value = state;
+        problem.value = null;
+        if (!isOfNextRun) return;
+        // All places are in the conversation of a run: this one's begins with what the model still sees.
+        stop();
+        stop = follow();
       },
-    });
+      // In order and once, over any number of connections; from 0 again in another run.
+      message: ({ index, message }: { index: number; message: Message }) =>
+        batch(() => {
+          messages.value = [...messages.value.slice(0, index), message];
+          if (message.role === 'assistant') live.value = '';
+        }),
+      token: (token: LiveToken) => {
+        live.value = token.kind === 'text' ? live.value + token.text : '';
+      },
+      turn_ended: () => (live.value = ''),
+      ended: ({ how }: { how: string }) => (ended.value = how),
+    };
+    const path = `${pathOf('agents', id)}/events`;
+    // A stream cannot say why there is none: `check` does.
+    const follow = (): (() => void) => followEvents(path, { last: 'ended', check: read, handlers });
+    let stop = follow();
     void read();
     return () => {
       over.abort();

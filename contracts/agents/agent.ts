@@ -284,6 +284,9 @@ export interface AgentState {
   /** The answering run, and the number of messages in its query `transcript`. */
   runId: string;
   messages: number;
+  /** How many of these the run before gave it, and that run. Absent in answers of earlier releases. */
+  carried?: number;
+  continuedFrom?: string | null;
   settings: AgentSettings;
   refused: string[];
   /** Pending approvals in its turn and its sessions; absent in answers from releases before 0.3, like the next. */

@@ -245,6 +245,8 @@ export const agentState = z.object({
   usage: orNull(usage),
   runId: text,
   messages: count,
+  carried: z.optional(count),
+  continuedFrom: z.optional(orNull(text)),
   settings,
   refused: texts,
   approvals: z.optional(z.array(openQuestion)),

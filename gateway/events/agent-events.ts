@@ -1,9 +1,10 @@
-// The events of one agent. Recorded ones are numbered by their place in the conversation, so an id is enough to go on
-// from anywhere, on any gateway: messages (`12@RUN`), ends of turns (`12.end@RUN`, after message 12), the agent's end
-// (`ended@RUN`). RUN tells agents apart that had the same id one after the other; clients may still hold ids without it.
+// The events of one agent. Recorded ones are numbered by their place in the conversation of a run, so an id is enough to go
+// on from anywhere, on any gateway: messages (`12@RUN`), ends of turns (`12.end@RUN`, after message 12), the agent's end
+// (`ended@RUN`). When an agent continues as new, the next run's conversation begins with what its model still sees: those
+// messages were told. Clients may still hold ids without a run.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
-import type { AgentOverview } from '../../contracts/agents/agent';
+import type { AgentOverview, AgentState, Message } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { AgentFeed } from './agent-feed';
 import type { Event } from './event';
@@ -33,22 +34,114 @@ export function positionAfter(id: string | undefined): Position {
 }
 
 /** As ids name it: the end of its UUID, the beginning is a time. */
-export const nameOfRun = (firstRunId: string): string => firstRunId.replaceAll('-', '').slice(-12);
+const nameOfRun = (runId: string): string => runId.replaceAll('-', '').slice(-12);
 
 /**
  * Whether the client has seen the end of the agent that the id means now. Throws `not_found` for an agent that the server
  * does not know.
  */
 export async function hasSeenEnd({ place, run }: Position, agent: AgentHandle): Promise<boolean> {
-  const { firstRunId, isOver } = await agent.run();
+  const { runId, isOver } = await agent.run();
   if (place !== 'ended') return false;
-  if (run !== undefined) return run === nameOfRun(firstRunId);
+  if (run !== undefined) return run === nameOfRun(runId);
   // The agent says that it has ended before its workflow is closed.
   const hasEnded = (): Promise<boolean> => agent.ownState().then(({ status }) => status === 'ended');
   return isOver || hasEnded().catch(() => false);
 }
 
 const AGAIN_MS = 500;
+
+/** How far a client has been told what is recorded. */
+class Told {
+  /** The name of the run whose conversation it is in. */
+  private run: string | undefined;
+  private next: number;
+  private isEndTold: boolean;
+  /** Its place is what it was told, not only what it says. */
+  private isPlaced = false;
+
+  constructor({ place, run }: Position) {
+    // What a client has seen of an agent that has ended says nothing of the present one.
+    const isOver = place === 'ended';
+    this.run = isOver ? undefined : run;
+    ({ next: this.next, isEndTold: this.isEndTold } = isOver ? BEGINNING : place);
+  }
+
+  /** Comes to the present run, and tells what is left of those before it. After an error it can be called again. */
+  async *comeTo(state: AgentOverview, feed: AgentFeed): AsyncGenerator<Event, void> {
+    const { run } = this;
+    if (run === undefined || run === nameOfRun(state.runId)) {
+      if (!this.isPlaced) this.place(state);
+      return;
+    }
+    const missed = await feed.runsSince(state, (runId) => run === nameOfRun(runId));
+    for (const earlier of missed ?? []) {
+      if (this.run !== nameOfRun(earlier.runId)) this.enter(earlier);
+      yield* this.rest(earlier, feed);
+    }
+    this.enter(missed ? state : { ...state, carried: 0 });
+  }
+
+  private async *rest({ runId, lastResult }: AgentState, feed: AgentFeed): AsyncGenerator<Event, void> {
+    for (;;) {
+      const page = await feed.earlierMessages(runId, this.next);
+      if (page.length === 0) break;
+      yield* this.messages(page);
+    }
+    yield* this.turnEnd(lastResult);
+  }
+
+  /** Where a client that has just come says it is. An id beyond the end is of another run, or of none. */
+  private place({ runId, messages, currentTurn, turn }: AgentOverview): void {
+    // A turn that does not answer may have any number.
+    const most = messages + (currentTurn === null ? 0 : (turn?.messages ?? Infinity));
+    if (this.next > most) ({ next: this.next, isEndTold: this.isEndTold } = BEGINNING);
+    this.run = nameOfRun(runId);
+    this.isPlaced = true;
+  }
+
+  private enter({ runId, carried = 0 }: AgentState): void {
+    this.run = nameOfRun(runId);
+    this.next = carried;
+    this.isEndTold = true;
+    this.isPlaced = true;
+  }
+
+  /** What follows in the present run. */
+  page(feed: AgentFeed): Promise<Message[]> {
+    return feed.messages(this.next);
+  }
+
+  *messages(page: readonly Message[]): Generator<Event, void> {
+    for (const message of page) {
+      // A user's message begins a turn, and a rewind comes between two: the one before has ended.
+      const { role } = message;
+      if (role === 'user' || role === 'rewind') yield* this.turnEnd(null);
+      yield { event: 'message', id: this.named(`${this.next}`), data: { index: this.next, message } };
+      this.isEndTold = role === 'context' || role === 'rewind';
+      this.next += 1;
+    }
+  }
+
+  *turnEnd(result: unknown): Generator<Event, void> {
+    const after = this.next - 1;
+    if (!this.isEndTold)
+      yield { event: 'turn_ended', id: this.named(`${after}.end`), data: { after, result } };
+    this.isEndTold = true;
+  }
+
+  isAtEnd({ messages, currentTurn }: AgentOverview): boolean {
+    return currentTurn === null && this.next >= messages;
+  }
+
+  end(how: string): Event {
+    return { event: 'ended', id: this.named('ended'), data: { how } };
+  }
+
+  private named(place: string): string {
+    return this.run === undefined ? place : `${place}@${this.run}`;
+  }
+}
 
 /** Never ends before the agent does, or `signal` aborts. */
 export async function* agentEvents(
@@ -61,43 +154,34 @@ export async function* agentEvents(
   const nudge = (): void => live.nudge();
   const deaf = feed.onChange(nudge);
   signal.addEventListener('abort', nudge, { once: true });
+  const told = new Told(position);
   try {
-    let { next, isEndTold } = BEGINNING;
-    let run: string | undefined;
-    let told = -1;
+    let version = -1;
     while (!signal.aborted) {
-      const { version, state } = feed;
-      const named = (id: string): string => (run === undefined ? id : `${id}@${run}`);
+      const { version: present, state } = feed;
       if (feed.isGone) {
-        yield end('it is no longer kept', named('ended'));
+        yield told.end('it is no longer kept');
         return;
       }
-      if (state && run !== nameOfRun(feed.run)) {
-        // What a client has seen of an earlier agent under this id says nothing of this one.
-        ({ next, isEndTold } = run === undefined ? placeIn(feed, state, position) : BEGINNING);
-        run = nameOfRun(feed.run);
-      }
-      if (state && version !== told) yield { event: 'state', data: state };
-      told = version;
-      const page = state ? await feed.messages(next).catch(() => undefined) : [];
-      if (!page) {
+      let page: Message[] = [];
+      try {
+        if (state) yield* told.comeTo(state, feed);
+        if (state && version !== present) yield { event: 'state', data: state };
+        version = present;
+        // While this client read, the agent may have come to its next run.
+        if (state && feed.state?.runId !== state.runId) continue;
+        if (state) page = await told.page(feed);
+      } catch {
         // Its worker is away. Nothing says when it is back, and the state may then be the same.
         await delay(AGAIN_MS, undefined, { signal }).catch(() => undefined);
         continue;
       }
-      for (const message of page) {
-        // A user's message begins a turn: the one before has ended.
-        if (message.role === 'user' && !isEndTold) yield turnEnd(next - 1, null, named);
-        yield { event: 'message', id: named(String(next)), data: { index: next, message } };
-        isEndTold = message.role === 'context';
-        next += 1;
-      }
-      if (page.length > 0 || feed.version !== version) continue;
-      if (state && state.currentTurn === null && next >= state.messages) {
-        if (!isEndTold) yield turnEnd(next - 1, state.lastResult, named);
-        isEndTold = true;
+      yield* told.messages(page);
+      if (page.length > 0 || feed.version !== present) continue;
+      if (state && told.isAtEnd(state)) {
+        yield* told.turnEnd(state.lastResult);
         if (state.status === 'ended') {
-          yield end('ended', named('ended'));
+          yield told.end('ended');
           return;
         }
       }
@@ -111,23 +195,3 @@ export async function* agentEvents(
     stop();
   }
 }
-
-/** An id beyond the end is of another run, or of none. */
-function placeIn(
-  feed: AgentFeed,
-  { messages, currentTurn, turn }: AgentOverview,
-  { place, run }: Position,
-): Exclude<Position['place'], 'ended'> {
-  if (place === 'ended' || (run !== undefined && run !== nameOfRun(feed.run))) return BEGINNING;
-  // A turn that does not answer may have any number.
-  const most = messages + (currentTurn === null ? 0 : (turn?.messages ?? Infinity));
-  return place.next <= most ? place : BEGINNING;
-}
-
-const end = (how: string, id: string): Event => ({ event: 'ended', id, data: { how } });
-
-const turnEnd = (after: number, result: unknown, named: (id: string) => string): Event => ({
-  event: 'turn_ended',
-  id: named(`${after}.end`),
-  data: { after, result },
-});

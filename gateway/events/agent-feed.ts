@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
-import type { AgentOverview, Message } from '../../contracts/agents/agent';
+import type { AgentOverview, AgentState, Message } from '../../contracts/agents/agent';
 import { runningWorkflow } from '../../client/agents/model-calls';
 import { LiveEvents } from './live-events';
 import { knownError } from '../../system/known-error';
@@ -12,14 +12,14 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 /** While its turn runs, and while it does not. */
 const WORKING_MS = 200;
 const IDLE_MS = 1_000;
+/** Of a client that was away for longer than this many runs it is not known what it has seen. */
+const MOST_RUNS = 20;
 /** Its sessions are asked again this often while a turn runs: what they wait for is in no other history. */
 const REFRESH_MS = 1_000;
 
 export class AgentFeed {
   /** Undefined until the first answer. */
   state: AgentOverview | undefined;
-  /** The first run of the chain that `state` is of. */
-  run = '';
   /** The server no longer has it. */
   isGone = false;
   /** Grows with each change. */
@@ -81,6 +81,33 @@ export class AgentFeed {
     return page;
   }
 
+  /** One page of a run that has continued in the next one, from place `from` of its conversation on. */
+  async earlierMessages(runId: string, from: number): Promise<Message[]> {
+    return (await this.agent.page({ from }, runId)).messages;
+  }
+
+  /**
+   * The runs that led to a run, from the one that `isWanted` on. Undefined if there is none that the server still
+   * keeps.
+   */
+  async runsSince(
+    { continuedFrom }: AgentState,
+    isWanted: (runId: string) => boolean,
+  ): Promise<AgentState[] | undefined> {
+    const runs: AgentState[] = [];
+    for (let before = continuedFrom; before && runs.length < MOST_RUNS;) {
+      const run = await this.agent.ownState(before).catch((err: unknown) => {
+        if (knownError(err).code === 'not_found') return undefined;
+        throw err;
+      });
+      if (!run) return undefined;
+      runs.unshift(run);
+      if (isWanted(before)) return runs;
+      before = run.continuedFrom;
+    }
+    return undefined;
+  }
+
   private async readMessages(from: number): Promise<Message[]> {
     const { state } = this;
     if (!state) return [];
@@ -103,7 +130,7 @@ export class AgentFeed {
           if (state.runId === now.runId) {
             before = now.fingerprint;
             refreshedAt = Date.now();
-            this.set(state, now.firstRunId);
+            this.set(state);
           }
         }
       } catch (err) {
@@ -116,12 +143,11 @@ export class AgentFeed {
     }
   }
 
-  private set(state: AgentOverview, run: string): void {
+  private set(state: AgentOverview): void {
     const isSame = JSON.stringify(state) === JSON.stringify(this.state);
     // What is refreshed on time has changed only if it differs; messages of a turn are counted in its state.
     if (isSame) return;
     this.state = state;
-    this.run = run;
     this.pages = new Map();
     this.version += 1;
     this.changes.emit('change');
@@ -135,7 +161,7 @@ export class AgentFeed {
   }
 
   /** The fingerprint changes when the agent's or its turn's history has grown. Also tells what the turn's model has written. */
-  private async look(): Promise<{ fingerprint: string; runId: string; firstRunId: string }> {
+  private async look(): Promise<{ fingerprint: string; runId: string }> {
     const { temporal } = this.client;
     const turn = this.state?.currentTurn ?? null;
     const [agent, running] = await Promise.all([

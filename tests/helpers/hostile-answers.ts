@@ -118,6 +118,8 @@ export const AGENT: Whole<AgentState> = {
   usage,
   runId: TEXT,
   messages: 1,
+  carried: 1,
+  continuedFrom: TEXT,
   settings: {
     model: TEXT,
     dialect: 'native',

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gatewayOn, readEvents, type SeenEvent } from '../../helpers/gateway';
 import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
+import { lengthenHistory } from '../../helpers/long-history';
 import { ModelSimulator } from '../../helpers/model-simulator';
 import { call, uniqueId, type Reply } from '../../helpers/temporal';
 
@@ -167,6 +168,48 @@ test('whoever comes back gets what was missed exactly once, though gateway and w
   expect(pieces).toEqual(all);
   // The task, a checkpoint, six steps with a reply, a result and a checkpoint each, the answer, and the end.
   expect(all).toHaveLength(1 + 1 + 6 * 3 + 1 + 1);
+}, 60_000);
+
+test('an agent that continues as new with a shorter conversation hides and repeats no event of a follower, connected or away', async () => {
+  const path = await start(['one', 'two', 'three', 'four'].map((text) => ({ text })));
+  const events = `${own.gateway.url}${path}/events`;
+  const turns = (wanted: number) => {
+    let seen = 0;
+    return (event: SeenEvent): boolean => isEndOfTurn(event) && ++seen === wanted;
+  };
+  const whole = readEvents(events, { token: token(), enough: (event) => event.event === 'ended' });
+  const away = recorded((await readEvents(events, { token: token(), enough: turns(1) })).events);
+  const agent = engine.client.agent(path.split('/').at(-1) ?? '');
+  await agent.send('second');
+  await agent.workspace.rewind(1, { what: 'conversation' });
+  const { runId } = await agent.ownState();
+  await lengthenHistory(engine.client, agent.id);
+  // A caller that waits is answered first.
+  await agent.send('third');
+  await agent.send('fourth');
+  const after = await agent.ownState();
+  expect(after).toMatchObject({ continuedFrom: runId, carried: expect.any(Number) as number });
+  expect(after.carried).toBeLessThan((await agent.ownState(runId)).messages);
+  const last = await gatewayOn(engine);
+  const missed = await readEvents(`${last.url}${path}/events`, {
+    token: token(),
+    after: away.at(-1)?.id ?? '',
+    enough: turns(after.turns - 1),
+  });
+  await agent.stop('enough');
+  const all = recorded((await whole).events);
+  await last.close();
+  const asked = all.flatMap(({ data }) => {
+    const message = data.message as { role: string; text: string } | undefined;
+    return message?.role === 'user' ? [message.text] : [];
+  });
+  expect(asked).toEqual(['first', 'second', 'third', 'fourth']);
+  expect(all.filter(isEndOfTurn)).toHaveLength(4);
+  // Who comes late is not told the results of the turns between.
+  const told = (events: SeenEvent[]): unknown[] => events.map(({ id, data }) => [id, data.message]);
+  expect(told([...away, ...recorded(missed.events)])).toEqual(told(all.slice(0, -1)));
+  const ofNext = all.filter(({ id = '' }) => id.endsWith(`@${after.runId.replaceAll('-', '').slice(-12)}`));
+  expect(ofNext[0]?.data.index).toBe(after.carried);
 }, 60_000);
 
 test('tokens come as the model writes them, and how far the output has grown, without ids', async () => {

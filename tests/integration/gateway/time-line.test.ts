@@ -8,6 +8,7 @@ import type { TimeLine, TimeLineEntry } from '../../../contracts/gateway/time-li
 import { encryptedPayloads } from '../../../encryption/data-converter';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { lengthenHistory } from '../../helpers/long-history';
 import { longTest } from '../../helpers/long-run';
 import { RemoteHost } from '../../helpers/remote-host';
 import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/temporal';
@@ -276,9 +277,7 @@ longTest(
     await until(isIdle(id));
     const handle = engine.client.temporal.workflow.getHandle(`agent/${id}`);
     const { runId } = await handle.describe();
-    // As many events as make it continue with its next message.
-    for (let sent = 0; sent < 2_100; sent += 100)
-      await Promise.all(Array.from({ length: 100 }, () => handle.signal('interrupt', {})));
+    await lengthenHistory(engine.client, id);
     // A caller that waits is answered first.
     await engine.client.agent(id).send('second');
     await engine.client.agent(id).send('third');

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { pageSetting, type ConsolePage } from '../../helpers/console';
+import { lengthenHistory } from '../../helpers/long-history';
+import { longTest } from '../../helpers/long-run';
 import { call, uniqueId, type Reply } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -57,6 +59,37 @@ test('each call shows its own result, though the model gives calls of two turns 
   expect(opened.faults).toEqual([]);
   await opened.close();
 });
+
+longTest(
+  'the page of an agent that continues as new shows the conversation that its model sees, and forks where it says',
+  async () => {
+    const id = await start(['one', 'two', 'three', 'four'].map((text) => ({ text })));
+    const opened = await setting.open();
+    await opened.goto(`agents/${id}`);
+    const shown = (text: string): Locator =>
+      opened.page.getByRole('log').getByText(text, { exact: true }).first();
+    await shown('one').waitFor();
+    const { client } = setting.engine;
+    const agent = client.agent(id);
+    await agent.send('second');
+    await shown('two').waitFor();
+    await agent.workspace.rewind(1, { what: 'conversation' });
+    await lengthenHistory(client, id);
+    await agent.send('third');
+    await agent.send('fourth');
+    await shown('fourth').waitFor();
+    await shown('second').waitFor({ state: 'detached' });
+    const { messages, carried } = await agent.state();
+    expect(carried).toBeGreaterThan(0);
+    const last = opened.page.getByRole('log').getByRole('button', { name: 'fork from here' }).last();
+    expect(await last.getAttribute('title')).toBe(
+      `Start another agent with the ${messages} messages up to here`,
+    );
+    expect(opened.faults).toEqual([]);
+    await opened.close();
+  },
+  180_000,
+);
 
 const PATCH = `*** Begin Patch
 *** Update File: greeting.txt

@@ -79,6 +79,8 @@ export class Conversation {
   private readonly turn = new CurrentTurn();
   /** In earlier runs. */
   private readonly stepsBefore: number;
+  /** How many messages the run before gave it. */
+  private readonly carried: number;
   private readonly isFresh: boolean;
   private readonly settings: AgentSettings;
   private readonly workspace: AgentOwnWorkspace;
@@ -102,6 +104,7 @@ export class Conversation {
     this.transcript.push(...messages);
     this.turns = turns;
     this.stepsBefore = carried?.steps ?? 0;
+    this.carried = messages.length;
     this.rewinds = new AgentRewinds({
       ...{ agent: id, settings: this.settings, transcript: this.transcript },
       busyWith: () => this.busyWith,
@@ -357,6 +360,8 @@ export class Conversation {
       usage,
       runId: workflowInfo().runId,
       messages: this.transcript.messages.length,
+      carried: this.carried,
+      continuedFrom: workflowInfo().continuedFromExecutionRunId ?? null,
       settings,
       refused,
       approvals: this.questions.open,
