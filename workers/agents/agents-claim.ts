@@ -27,11 +27,9 @@ export const agentsIdentity = ({ offer, instance }: AgentsFacts): string =>
   pollerIdentity(fingerprintOf(offer), instance);
 
 export class AgentsClaim {
-  private constructor(private readonly options: AgentsClaimOptions) {
-    serving.add(options.facts.instance);
-  }
+  private constructor(private readonly options: AgentsClaimOptions) {}
 
-  /** Throws `queue_taken` if others serve the queue with a different offer. */
+  /** Throws `queue_taken` if others serve the queue with a different offer, unless it may join them. */
   static async make(options: AgentsClaimOptions): Promise<AgentsClaim> {
     const claim = new AgentsClaim(options);
     try {
@@ -43,19 +41,20 @@ export class AgentsClaim {
     }
   }
 
+  /**
+   * Throws `queue_taken` as `make` would once the worker `replaced` has left the queue, and changes nothing.
+   */
+  static async check(options: AgentsClaimOptions, replaced: string | undefined): Promise<void> {
+    const standing = await options.claims.read(options.queue);
+    if (standing) await new AgentsClaim(options).isServed(standing, replaced);
+  }
+
   private async enter(): Promise<void> {
-    const { claims, queue, facts, join } = this.options;
+    const { claims, queue, facts } = this.options;
+    serving.add(facts.instance);
     for (;;) {
       const standing = await claims.make(queue, facts);
-      if (this.isSame(standing)) return;
-      const isServed = isStarting(standing) || (await this.others()).some(({ offer }) => offer !== this.own);
-      if (isServed && join) return;
-      if (isServed)
-        throw new HoldfastError('queue_taken', {
-          queue,
-          allowed: placeOf(standing.facts),
-          differences: differencesOf(standing.facts.offer ?? {}, facts.offer),
-        });
+      if (await this.isServed(standing)) return;
       // The claim's workers are gone.
       await claims.free(queue, standing, 'its workers are gone, and others have a different offer');
     }
@@ -70,6 +69,20 @@ export class AgentsClaim {
       await claims.free(queue, standing, 'its last worker has stopped');
   }
 
+  /** False if the claim is of workers that are gone. */
+  private async isServed(standing: Claim, replaced?: string): Promise<boolean> {
+    const { queue, facts, join } = this.options;
+    if (this.isSame(standing)) return true;
+    const isStarted = standing.facts.instance !== replaced && isStarting(standing);
+    const isServed = isStarted || (await this.others(replaced)).some(({ offer }) => offer !== this.own);
+    if (!isServed || join) return isServed;
+    throw new HoldfastError('queue_taken', {
+      queue,
+      allowed: placeOf(standing.facts),
+      differences: differencesOf(standing.facts.offer ?? {}, facts.offer),
+    });
+  }
+
   private get own(): string {
     return fingerprintOf(this.options.facts.offer);
   }
@@ -78,9 +91,9 @@ export class AgentsClaim {
     return fingerprintOf(facts.offer ?? {}) === this.own;
   }
 
-  private async others(): Promise<Poller[]> {
+  private async others(replaced?: string): Promise<Poller[]> {
     const { client, queue, facts } = this.options;
-    return (await polledQueue(client, queue, facts.instance)).others;
+    return (await polledQueue(client, queue, facts.instance, replaced)).others;
   }
 }
 

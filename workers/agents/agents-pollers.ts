@@ -26,7 +26,12 @@ const IDENTITY = /^(\d+)@(\S+) agents ([0-9a-f]{12}) (\S+)$/;
 /** Running sets of workers in this process, by instance. */
 export const serving = new Set<string>();
 
-export async function polledQueue(client: Client, queue: string, instance: string): Promise<PolledQueue> {
+/** @param own Instances that are not others. */
+export async function polledQueue(
+  client: Client,
+  queue: string,
+  ...own: readonly (string | undefined)[]
+): Promise<PolledQueue> {
   const { pollers, versioningInfo } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,
     taskQueue: { name: queue },
@@ -36,7 +41,7 @@ export async function polledQueue(client: Client, queue: string, instance: strin
     const [, pid, machine, offer, of] = IDENTITY.exec(identity ?? '') ?? [];
     if (pid === undefined || offer === undefined) return [];
     const isLate = Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 > POLLER_MS;
-    const isOther = of !== instance && isThere({ pid: Number(pid), machine, instance: of });
+    const isOther = !own.includes(of) && isThere({ pid: Number(pid), machine, instance: of });
     return isOther && !isLate ? [{ offer, buildId: deploymentOptions?.buildId || null }] : [];
   });
   return { others, currentBuild: versioningInfo?.currentDeploymentVersion?.buildId || null };

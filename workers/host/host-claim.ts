@@ -76,6 +76,12 @@ export class HostClaim {
     }
   }
 
+  /** Throws `host_taken` as `make` would, and changes nothing. */
+  static async check({ claims, host, facts }: Omit<HostClaimOptions, 'warn'>): Promise<void> {
+    const standing = await claims.read(hostTaskQueue(host));
+    if (standing) refuseOthers(host, facts, standing);
+  }
+
   /** Made by this process, not by an earlier one of the data folder. */
   get isNew(): boolean {
     return this.claim.facts.instance === this.options.facts.instance;
@@ -156,11 +162,16 @@ export class HostClaim {
 /** Claims again if an operator has freed the host: it is still being served. */
 async function claimOf({ claims, host, facts }: HostClaimOptions): Promise<Claim> {
   const claim = await claims.make(hostTaskQueue(host), facts);
-  if (claim.facts.folderId === facts.folderId) return claim;
+  refuseOthers(host, facts, claim);
+  return claim;
+}
+
+function refuseOthers(host: string, own: ClaimFacts, { facts, since }: Claim): void {
+  if (facts.folderId === own.folderId) return;
   throw new HoldfastError('host_taken', {
     host,
-    got: placeOf(facts),
-    allowed: placeOf(claim.facts),
-    since: claim.since.toISOString(),
+    got: placeOf(own),
+    allowed: placeOf(facts),
+    since: since.toISOString(),
   });
 }

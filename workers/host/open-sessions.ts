@@ -5,6 +5,7 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { detectTreeKill } from '../../exec/processes/process-tree';
 import { openSandbox, type SandboxChoice } from '../../exec/sandbox/open-sandbox';
+import type { SandboxProfile } from '../../exec/sandbox/profile';
 import type { SecretStore } from '../../exec/host/secret-store';
 import { sessionEnvironment, withoutLoader } from '../../exec/host/session-environment';
 import { SessionHost } from '../../exec/host/session-host';
@@ -36,18 +37,38 @@ interface HostOptions {
   log?: WorkersLog;
 }
 
+interface Surroundings {
+  env: Record<string, string>;
+  sandbox: SandboxProfile | undefined;
+}
+
+/**
+ * The environment and the sandbox of a host's sessions. Throws `sandbox_missing` and `config_invalid`; `warn` is called if
+ * a preferred sandbox does not work.
+ */
+export async function surroundings(
+  { dataDir, workdir, env: added }: Pick<HostOptions, 'dataDir' | 'env'> & { workdir: string },
+  { choice, loaded, stubs }: { choice: SandboxChoice; loaded: readonly string[]; stubs: string | undefined },
+  warn: (reason: string) => void,
+): Promise<Surroundings> {
+  // As the user's other folders.
+  makeFolder(workdir, 0o777);
+  const given = { ...sessionEnvironment(process.env), ...added };
+  const { env, variables } = choice.mode === 'off' ? { env: given, variables: {} } : withoutLoader(given);
+  const places = { workspace: workdir, home: env.HOME ?? homedir(), dataDir, loaded, variables, stubs };
+  return { env, sandbox: await openSandbox(choice, places, warn) };
+}
+
 /** Throws `sandbox_missing` and `config_invalid`, before it opens any shell. */
 export async function openSessions(
   { dataDir, workdir = usualWorkingFolder(dataDir), env: added, host, log }: HostOptions,
   { client, stubs, secrets, sandbox: choice, loaded, logBytes }: SessionParts,
 ): Promise<SessionHost> {
-  // As the user's other folders.
-  makeFolder(workdir, 0o777);
-  const given = { ...sessionEnvironment(process.env), ...added };
-  const { env, variables } = choice.mode === 'off' ? { env: given, variables: {} } : withoutLoader(given);
-  const places = { workspace: workdir, home: env.HOME ?? homedir(), dataDir, loaded, variables };
-  const sandbox = await openSandbox(choice, { ...places, stubs: stubs && dirname(stubs.folder) }, (reason) =>
-    log?.warn('commands run without a sandbox', { reason }),
+  const folder = stubs && dirname(stubs.folder);
+  const { env, sandbox } = await surroundings(
+    { dataDir, workdir, env: added },
+    { choice, loaded, stubs: folder },
+    (reason) => log?.warn('commands run without a sandbox', { reason }),
   );
   const sessions = new SessionHost({
     dataDir,

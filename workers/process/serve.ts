@@ -28,8 +28,9 @@ async function main(): Promise<void> {
   if (!values.data) throw new Error('--data is missing');
   armCrashPoint(process.env.HOLDFAST_CRASH_FILE);
   const { data: dataDir } = values;
-  if (values['stand-by']) await standBy(() => loadBeforehand({ ...values, dataDir }));
-  await runWorker({ ...values, dataDir, host: values['agents-only'] ? null : values.host });
+  const wanted = { ...values, dataDir, host: values['agents-only'] ? null : values.host };
+  if (values['stand-by']) await standBy(() => loadBeforehand(wanted));
+  await runWorker(wanted);
 }
 
 // All is released then. What still waits for an answer of the server, such as the call of a script, is asked again by the

@@ -120,6 +120,15 @@ export function lostInstances(dataDir: string): string[] {
   return instancesOf(orphansIn(root).filter((folder) => ownerOf(folder)?.bootId === bootId));
 }
 
+/** The instance of a worker of the data folder that runs; undefined if it serves no agents. */
+export function instanceOf(dataDir: string, { pid }: Identity): string | undefined {
+  const root = agentTasks(dataDir);
+  if (!existsSync(root)) return undefined;
+  return journalsIn(root)
+    .map(ownerOf)
+    .find((owner) => owner?.pid === pid && isAlive(owner))?.instance;
+}
+
 const ownerOf = (folder: string): Owner | undefined => readJson<Owner>(join(folder, 'owner.json'));
 
 const instancesOf = (folders: string[]): string[] =>
@@ -127,14 +136,16 @@ const instancesOf = (folders: string[]): string[] =>
 
 /** Journals of processes that no longer exist. */
 function orphansIn(root: string): string[] {
-  return readdirSync(root)
-    .filter((name) => !name.endsWith(PARTIAL))
-    .map((name) => join(root, name))
-    .filter((folder) => {
-      const owner = ownerOf(folder);
-      return !(owner && isAlive(owner));
-    });
+  return journalsIn(root).filter((folder) => {
+    const owner = ownerOf(folder);
+    return !(owner && isAlive(owner));
+  });
 }
+
+const journalsIn = (root: string): string[] =>
+  readdirSync(root)
+    .filter((name) => !name.endsWith(PARTIAL))
+    .map((name) => join(root, name));
 
 /** A full disk must not decide an activity's fate: without a record, the heartbeat timeout applies. */
 function keep(path: string, task: Task): void {

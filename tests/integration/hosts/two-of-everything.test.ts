@@ -263,6 +263,22 @@ describe('a queue of agents', () => {
     }
   });
 
+  test('and a host that are taken leave the worker that was to be replaced running', async () => {
+    const second = folder();
+    await second.up('--agents-only', '--queue', 'solo');
+    // Only the worker that goes has another offer.
+    const { workerPid } = await second.up('--agents-only', '--queue', 'solo', '--tools', TOOLS);
+    for (const [code, ...args] of [
+      ['queue_taken', '--agents-only', '--queue', 'holdfast'],
+      ['host_taken', '--host', 'epsilon', '--queue', 'solo'],
+    ] as const) {
+      const { stderr } = await second.cli('up', ...args);
+      expect(stderr).toContain(code);
+      expect(stderr).toContain(`${workerPid}`);
+      expect(runningWorker(second.dataDir)?.identity.pid).toBe(workerPid);
+    }
+  });
+
   test('is refused to workers in your own process as to those of the command line', async () => {
     const own: Partial<WorkersOptions> = { host: null, queue: 'embedded' };
     const { address } = engine.server();
