@@ -12,7 +12,7 @@ set +o history
 shopt -s execfail checkwinsize
 PS1= PS2= PROMPT_DIRTRIM=
 stty sane -ixon iutf8 2>/dev/null
-__hf_id=- __hf_n= __hf_flush= __hf_cwd= __hf_tools= __hf_place= __hf_tty=
+__hf_id=- __hf_n= __hf_flush= __hf_cwd= __hf_tools= __hf_place= __hf_tty= __hf_s=0 __hf_x=
 # Line settings that the session itself chooses are reported to the holder, which restores them after each program that
 # left others. `stty sane` chooses the default. Calls that only show settings choose nothing.
 stty() {
@@ -28,17 +28,18 @@ stty() {
   esac
   builtin printf 'T %s\n' "$kept" 2>/dev/null >|"$__hf_dir/up" || builtin :
 }
+# What the driver itself does is not traced: a `set -x` would show the token of the tools in all commands that follow.
+__hf_quiet='{ __hf_s=$? __hf_x=$-; builtin set +x; } 2>/dev/null'
 # A string, not a function: inside a function, `declare` in a command would be local. The loop ends only when a stopped
 # job or a stray `break` leaves it; the eval after it then starts the next one. Ctrl-C in the shell itself leads to a
-# prompt, and from there PROMPT_COMMAND leads back; it is set again each time because a command may have changed it.
-# When the folder is gone, so is the shell's driver: the shell exits, or it would look for the next command in a busy
-# loop. After typing, unread input is discarded, and the terminal's settings are those that the session chose. If
-# scripts may call tools, the stubs come before the user's entries in PYTHONPATH and NODE_PATH, without replacing them,
-# and the command `tool` comes after the user's own programs.
-__hf_loop='__hf_s=$?
-while builtin :; do
-  builtin unset PROMPT_COMMAND
-  PROMPT_COMMAND="builtin eval \"\$__hf_loop\""
+# prompt, and from there PROMPT_COMMAND leads back; it is set again each time because a command may have changed it, unless
+# one made it readonly. When the folder is gone, so is the shell's driver: the shell exits, or it would look for the next
+# command in a busy loop. After typing, unread input is discarded, and the terminal's settings are those that the session
+# chose. If scripts may call tools, the stubs come before the user's entries in PYTHONPATH and NODE_PATH, without replacing
+# them, and the command `tool` comes after the user's own programs. The last eval names the command in its text: the
+# command may unset all variables.
+__hf_loop='while builtin :; do
+  builtin unset PROMPT_COMMAND 2>/dev/null && PROMPT_COMMAND="$__hf_quiet; builtin eval \"\$__hf_loop\""
   builtin printf %s "$__hf_fence" >|/dev/tty || builtin :
   builtin printf "E %s %s\n" "$__hf_id" "$__hf_s" >|"$__hf_dir/up" || builtin :
   __hf_n=
@@ -52,7 +53,7 @@ while builtin :; do
     builtin . "$__hf_dir/$__hf_id.cwd" || builtin exit 71 2>/dev/null
   fi
   if [[ $__hf_tools != - ]]; then
-    [[ $__hf_place == new ]] && builtin . "$__hf_dir/tools"
+    [[ $__hf_place == new || -z ${__hf_bin-} ]] && builtin . "$__hf_dir/tools"
     builtin export HOLDFAST_TOOL_TOKEN="$__hf_tools"
     [[ ":${PYTHONPATH-}:" == *":$__hf_python:"* ]] ||
       builtin export PYTHONPATH="$__hf_python${PYTHONPATH:+:$PYTHONPATH}"
@@ -69,8 +70,12 @@ while builtin :; do
     command stty sane -ixon iutf8 </dev/tty || builtin :
     [[ $__hf_tty == - ]] || command stty "$__hf_tty" </dev/tty || builtin :
   fi
-  builtin . "$__hf_dir/$__hf_id"
-  __hf_s=$?
+  builtin eval "[[ \$__hf_x != *x* ]] || builtin set -x; builtin . \"\$__hf_dir/$__hf_id\"
+$__hf_quiet
+__hf_id=$__hf_id"
 done
+'"$__hf_quiet"'
 builtin eval "$__hf_loop"'
-PROMPT_COMMAND='builtin eval "$__hf_loop"'
+# A command that unsets all variables would leave no driver.
+builtin readonly __hf_dir __hf_fence __hf_nonce __hf_quiet __hf_loop
+PROMPT_COMMAND="$__hf_quiet; builtin eval \"\$__hf_loop\""

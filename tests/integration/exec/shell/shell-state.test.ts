@@ -44,6 +44,28 @@ test('no credential of the worker reaches a session', async () => {
   }
 });
 
+describe('a shell goes on with the next command', () => {
+  test.each([
+    ['has unset all variables', 'for v in $(compgen -v); do unset "$v" 2>/dev/null; done; echo out'],
+    ['has unset those of its driver', 'unset ${!__hf_*} 2>/dev/null; echo out'],
+    ['has made PROMPT_COMMAND readonly', 'readonly PROMPT_COMMAND=:; echo out'],
+  ])('after one that %s', async (_what, code) => {
+    const ref = { ...t.ref, session: 2 };
+    expect(await t.run(code, { ref })).toMatchObject({ output: 'out\n', exitCode: 0 });
+    expect(await t.run('echo next; (exit 7)', { ref })).toMatchObject({ output: 'next\n', exitCode: 7 });
+    await t.host.close(ref, 'done');
+  });
+});
+
+test('a trace shows what commands do, and not what the driver of their shell does', async () => {
+  const ref = { ...t.ref, session: 3 };
+  await t.run('PS4="+ "; set -x', { ref });
+  const { output } = await t.run('echo traced', { ref });
+  const lines = output.replaceAll(/^\++ /gm, '').split('\n');
+  expect(lines[0]).toMatch(/^builtin \. \S+$/);
+  expect(lines.slice(1)).toEqual(['echo traced', 'traced', '']);
+});
+
 test('no descriptor of the holder or of the process that started it reaches a command', async () => {
   const fresh = testHost();
   const dist = join(__dirname, '..', '..', '..', '..', 'dist', 'exec', 'host', 'session-host.js');
