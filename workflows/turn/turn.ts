@@ -13,6 +13,7 @@ import type { ModelCall } from '../../contracts/models/model-call';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { failedCall } from '../../contracts/errors/failed-call';
 import { fromFailure } from '../../contracts/errors/failure';
+import { ownValue } from '../../contracts/own';
 import { label } from '../../contracts/text/labels';
 import type { QuestionsSignal } from '../../contracts/agents/questions';
 import { argumentsOf } from '../../contracts/tools/shown-values';
@@ -272,7 +273,11 @@ class Turn {
 
   private async callTools(calls: ToolCall[], headline: string | null): Promise<void> {
     this.wallTime.start();
-    const results = await runCalls(calls, (call, isReferredTo) => this.runCall(call, headline, isReferredTo));
+    const results = await runCalls(
+      calls,
+      (call, isReferredTo) => this.runCall(call, headline, isReferredTo),
+      (call) => factsOf(call, this.keyOf(call)).session,
+    );
     for (const [index, result] of results.entries()) {
       toolCalled(result);
       // When little room is left, the remaining results share it; the calls have run, so each is recorded.
@@ -318,7 +323,7 @@ class Turn {
     if (callsLeft instanceof HoldfastError) return failedCall(call, callsLeft);
     const refused = await this.refusalOf(call, key);
     if (refused) return failedCall(call, refused);
-    const plan = this.spawns.plans[call.callId];
+    const plan = ownValue(this.spawns.plans, call.callId);
     if (plan ?? call.runsOn === 'turn') this.budget.countOwn();
     if (call.runsOn === 'turn') return this.waitForAgents(call, key);
     const { left: budgetLeft } = this.budget;

@@ -36,9 +36,11 @@ const meet = defineTool({
     }),
 });
 
+const host = simulatedHost({ true: '', first: '', second: '', elsewhere: '' });
+
 beforeAll(async () => {
   env = await HoldfastTestEnvironment.createLocal({
-    host: simulatedHost({ true: '' }),
+    host,
     tools: [record, meet],
   });
 }, 60_000);
@@ -90,6 +92,22 @@ test('a reference is the value of an earlier call, its parts by path, nested in 
     part: [true, 'x'],
   });
   expect(ran).toContainEqual(['$one', '$HOME/x', 'costs $5']);
+});
+
+test('calls of one session run in their order, whatever they wait for; those of others do not wait for them', async () => {
+  const run = (id: string, session: number, code: string): ReturnType<typeof call> =>
+    call(id, 'code_execution_tool', { runtime: 'terminal', session, code });
+  await ask('in-order', [
+    toolBlock([
+      call('made', 'record', { value: 'first' }),
+      run('one', 5, '$made'),
+      run('two', 5, 'second'),
+      run('other', 6, 'elsewhere'),
+    ]),
+  ]);
+  const codes = host.commands.filter(({ agent }) => agent === 'in-order').map(({ code }) => code);
+  expect(codes.filter((code) => code !== 'elsewhere')).toEqual(['first', 'second']);
+  expect(codes).toHaveLength(3);
 });
 
 test('a session whose number comes from another call is the turn’s from the result on, with its state', async () => {

@@ -1,4 +1,6 @@
-// The calls of one reply: independent ones run in parallel, the others as soon as what they refer to is available.
+// The calls of one reply: independent ones run in parallel, those of one session in their order, and those that refer to
+// others as soon as these are done.
+import { patched } from '@temporalio/workflow';
 import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { failedCall } from '../../../contracts/errors/failed-call';
@@ -13,18 +15,37 @@ type RunCall = (call: ToolCall, isReferredTo: boolean) => Promise<ToolResult>;
 /** Limit for all calls' arguments with references resolved: they are recorded, and may all start at once. */
 const MAX_RESOLVED_BYTES = 1_000_000;
 
-/** The results in the order of the calls. The dialect has already refused dangling references. */
-export function runCalls(calls: readonly ToolCall[], run: RunCall): Promise<ToolResult[]> {
+/**
+ * The results in the order of the calls. The dialect has already refused dangling references, and those to later calls.
+ * A session has one terminal: what is typed there, and which command is first, is not left to chance.
+ */
+export function runCalls(
+  calls: readonly ToolCall[],
+  run: RunCall,
+  sessionOf: (call: ToolCall) => number | undefined,
+): Promise<ToolResult[]> {
   const room = { bytes: MAX_RESOLVED_BYTES };
   const wanted = new Set(calls.flatMap(({ needs = [] }) => needs));
   const started = new Map<string, Promise<ToolResult>>();
+  const lastOf = new Map<number, Promise<ToolResult>>();
+  const isInOrder = sharesSession(calls.map(sessionOf)) && patched('calls-of-a-session-in-order');
   for (const call of calls) {
-    const result = call.needs?.length
-      ? after(call, started, (made) => run(made, wanted.has(call.callId)), room)
-      : run(unescaped(call), wanted.has(call.callId));
+    const session = isInOrder ? sessionOf(call) : undefined;
+    const before = session === undefined ? undefined : lastOf.get(session);
+    const begin = (made: ToolCall): Promise<ToolResult> => {
+      const begun = (): Promise<ToolResult> => run(made, wanted.has(call.callId));
+      return before ? before.then(begun) : begun();
+    };
+    const result = call.needs?.length ? after(call, started, begin, room) : begin(unescaped(call));
     started.set(call.callId, result);
+    if (session !== undefined) lastOf.set(session, result);
   }
   return Promise.all(started.values());
+}
+
+function sharesSession(sessions: readonly (number | undefined)[]): boolean {
+  const known = sessions.filter((session) => session !== undefined);
+  return new Set(known).size < known.length;
 }
 
 async function after(
