@@ -55,9 +55,9 @@ export async function stop(agent: string, options: ReasonOptions): Promise<numbe
   await using context = await openContext(options, { start: false });
   const handle = context.client.agent(agent);
   await handle.stop(options.reason ?? 'holdfast stop');
-  // A stopped task ends without an answer, or with an error: it has ended either way.
-  await handle.result().catch((err: unknown) => {
-    if (!(err instanceof HoldfastError)) throw err;
+  await handle.result().catch(async (err: unknown) => {
+    // A stopped task may end without an answer, or with an error. What else is wrong, such as a stuck turn, keeps it.
+    if (!(err instanceof HoldfastError) || !(await handle.run()).isOver) throw err;
   });
   if (options.json) printJson({ agent, stopped: true });
   else note(`Agent ${agent} has ended, and its sessions with it.`);
