@@ -115,9 +115,13 @@ function unescapeOnce(code: string, language: CodeLanguage): string {
   );
   const text = parts.join('');
   if (language === 'shell') return text;
+  // Where one literal does not end, no later one that begins alike does: it is not looked for again.
+  const open = new Set<string>();
   for (let at = 0; at < text.length;) {
     const quote = quoteAt(text, at, language);
-    const end = literalEnd(text, at, language);
+    const begin = quote ?? text.slice(at, at + 2);
+    const end = open.has(begin) ? 'open' : literalEnd(text, at, language);
+    if (end === 'open') open.add(begin);
     if (typeof end === 'number') {
       const isInLine = quote === '"' || quote === "'";
       for (let inner = at; isInLine && inner < end; inner++)

@@ -75,6 +75,8 @@ function takeBlock(text: string, from: number, tags: Tags, found: ScannedReply):
     return text.length;
   }
   found.blocks.push(withoutFence(block.json));
+  // A reply with two blocks is refused whatever its prose, which is not read again for each of them.
+  if (found.blocks.length > 1) return block.end;
   // The fence around a block is not prose.
   const isFenced = (found.prose.match(/```/g)?.length ?? 0) % 2 === 1;
   const opened = isFenced ? /```[\w-]*\s*$/.exec(found.prose) : null;

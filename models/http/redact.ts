@@ -3,14 +3,23 @@
 const HIDDEN = '[hidden]';
 /** Pieces of a secret at least this long are removed; shorter ones are ordinary text. */
 const PIECE = 6;
-/** A provider's own masking, such as `sk-ab***yz`: the text around the stars belongs to a key. */
-const MASKED = /[^\s"'`]*\*{2,}[^\s"'`,;]*/g;
+const WORD = /[^\s"'`]+/g;
 const MAX_CHARACTERS = 1_000;
+/** An error page may be megabytes long. Masked keys shrink what is read, so more than is shown is read. */
+const MAX_READ = 20 * MAX_CHARACTERS;
 
 export function redact(text: string, secrets: readonly string[]): string {
-  let shown = text.replace(MASKED, HIDDEN);
+  let shown = text.slice(0, MAX_READ).replace(WORD, unmasked);
   for (const secret of secrets.filter(Boolean)) shown = without(shown, secret);
   return shown.length <= MAX_CHARACTERS ? shown : `${shown.slice(0, MAX_CHARACTERS)}…`;
+}
+
+/** Hides a provider's own masking, such as `sk-ab***yz`: the text around the stars belongs to a key. */
+function unmasked(word: string): string {
+  const stars = word.lastIndexOf('**');
+  if (stars < 0) return word;
+  const end = word.slice(stars).search(/[,;]/);
+  return end < 0 ? HIDDEN : HIDDEN + word.slice(stars + end);
 }
 
 /** Removes every run of characters that is a piece of the secret. */
