@@ -33,6 +33,15 @@ function depthOf(json: string): number {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The JSON of a value that came as JSON; of one that is nested too deep to be written, a text that says so. */
+export function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '"(nested too deep)"';
+  }
+}
+
 const SHOWN_CHARACTERS = 200;
 
 /** A value as shown in a fault. */

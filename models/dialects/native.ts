@@ -3,7 +3,7 @@
 import type { ParsedReply, ToolCall, VisibleMessage } from '../../contracts/agents/agent';
 import type { ChatMessage, NativeCall, RawReply } from '../provider';
 import type { Dialect } from './dialect';
-import { isObject, readJson, shown } from './json-text';
+import { isObject, jsonOf, readJson, shown } from './json-text';
 import { cutOff, malformed } from './malformed';
 import type { PromptText } from './prompt-files';
 import { steps, writtenText, type ShownResult } from './steps';
@@ -31,14 +31,22 @@ function parse({ text, calls = [], isCut }: RawReply): ParsedReply {
   return { kind: 'calls', calls: made, headline: null, thoughts: [], prose };
 }
 
-function readCall({ id, tool, args }: NativeCall, index: number): ToolCall | { fault: string } {
-  if (tool === '') return { fault: `Call ${index + 1} has no tool name.` };
+/** A provider in JavaScript may return calls of any shape. */
+function readCall(call: unknown, index: number): ToolCall | { fault: string } {
+  const { id, tool, args } = isObject(call) ? call : {};
+  if (typeof tool !== 'string' || tool.trim() === '') return { fault: `Call ${index + 1} has no tool name.` };
   const at = `The arguments of call ${index + 1}, of ${shown(tool)}, cannot be used.`;
-  // Some providers send an empty text for a tool without arguments.
-  const read = args.trim() === '' ? { value: {} } : readJson(args);
+  const read = readArguments(args);
   if ('fault' in read) return { fault: `${at} ${read.fault}` };
   if (!isObject(read.value)) return { fault: `${at} Got ${shown(read.value)}, allowed a JSON object.` };
-  return { callId: id, tool, args: read.value };
+  return { callId: typeof id === 'string' ? id : '', tool, args: read.value };
+}
+
+function readArguments(args: unknown): ReturnType<typeof readJson> {
+  // Some providers send nothing, or an empty text, for a tool without arguments.
+  if (args === undefined || args === null) return { value: {} };
+  if (typeof args === 'string') return args.trim() === '' ? { value: {} } : readJson(args);
+  return readJson(jsonOf(args));
 }
 
 /** Ids that providers and our keys allow. */
@@ -85,7 +93,8 @@ const imagesOf = ({ images }: ShownResult): Pick<ShownResult, 'images'> => (imag
 
 /** Providers want ids unique in a conversation; some of them, and our other dialects, restart in each reply. */
 function wireId(callId: string, taken: Set<string>): string {
-  const base = callId.slice(0, MAX_WIRE_ID);
+  // Replies that earlier releases recorded may have an id that is no text.
+  const base = String(callId).slice(0, MAX_WIRE_ID);
   let id = base;
   for (let number = 2; taken.has(id); number++) id = `${base}_${number}`;
   taken.add(id);

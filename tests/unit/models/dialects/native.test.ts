@@ -6,6 +6,15 @@ const like = (text: RegExp): string => expect.stringMatching(text) as string;
 const native = createDialects()('native');
 const parse = (text: string, ...calls: [string, string, string][]): ParsedReply =>
   native.parse({ text, calls: calls.map(([id, tool, args]): NativeCall => ({ id, tool, args })) });
+/** As a provider returns them that does not keep to the types. */
+const parseAny = (...calls: unknown[]): ParsedReply =>
+  native.parse({ text: '', calls: calls as NativeCall[] });
+
+function deep(levels: number): object {
+  let value = {};
+  for (let level = 0; level < levels; level++) value = { value };
+  return value;
+}
 
 describe('a reply', () => {
   test('with calls is those calls, with its text as prose', () => {
@@ -28,6 +37,47 @@ describe('a reply', () => {
   ])('whose ids are %s gets names by place', (_name, first, second) => {
     expect(parse('', [first, 'x', '{}'], [second, 'x', '{}'])).toMatchObject({
       calls: [{ callId: 'call_1' }, { callId: 'call_2' }],
+    });
+  });
+
+  test.each([
+    ['missing', undefined],
+    ['null', null],
+    ['a number', 7],
+  ])('whose ids are %s gets names by place', (_name, id) => {
+    const reply = parseAny({ id, tool: 'x', args: '{}' }, { id: 'b', tool: 'y', args: '{}' });
+    expect(reply).toMatchObject({ calls: [{ callId: 'call_1' }, { callId: 'call_2' }] });
+  });
+
+  test.each([
+    ['an object', { a: 1 }, { a: 1 }],
+    ['null', null, {}],
+    ['missing', undefined, {}],
+  ])('with arguments that are no text but %s has them', (_name, args, read) => {
+    expect(parseAny({ id: 'a', tool: 'x', args })).toMatchObject({ calls: [{ args: read }] });
+  });
+
+  test.each([
+    ['a number', 5, /Got 5, allowed a JSON object/],
+    ['a list', ['a'], /Got \["a"\]/],
+    ['an object nested too deep', deep(50_000), /of "x", cannot be used\. Got "\(nested too deep\)"/],
+  ])('with arguments that are %s is malformed', (_name, args, problem) => {
+    expect(parseAny({ id: 'a', tool: 'x', args })).toMatchObject({
+      kind: 'malformed',
+      problem: like(problem),
+    });
+  });
+
+  test.each([
+    ['missing', { id: 'a', args: '{}' }],
+    ['null', { id: 'a', tool: null, args: '{}' }],
+    ['a number', { id: 'a', tool: 7, args: '{}' }],
+    ['blank', { id: 'a', tool: ' ', args: '{}' }],
+    ['in a call that is null', null],
+  ])('whose tool name is %s is malformed and names the call', (_name, call) => {
+    expect(parseAny({ id: 'b', tool: 'x', args: '{}' }, call)).toEqual({
+      kind: 'malformed',
+      problem: 'Call 2 has no tool name.',
     });
   });
 
@@ -144,6 +194,16 @@ describe('the conversation that a provider gets', () => {
     expect(
       sent.flatMap((message) => ('calls' in message ? (message.calls ?? []).map(({ id }) => id) : [])),
     ).toEqual(['call_1', 'call_1_2', 'call_1_3']);
+  });
+
+  test('can be sent though a call was recorded with an id that is no text', () => {
+    const step = [undefined, null, 7].flatMap((id) => [
+      calling('', call(id as unknown as string)),
+      result(id as unknown as string, 'r'),
+    ]);
+    const sent = native.messages(step);
+    const ids = sent.flatMap((message) => (message.role === 'tool' ? [message.callId] : []));
+    expect(ids).toEqual(['undefined', 'null', '7']);
   });
 
   test('has results without a call, and a summary, as text', () => {
