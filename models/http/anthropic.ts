@@ -1,18 +1,17 @@
 // Anthropic's messages. The beginning of a conversation is marked for the provider's cache.
 import type Anthropic from '@anthropic-ai/sdk';
 import type {
-  Message,
   MessageCreateParamsNonStreaming,
   MessageParam,
   ContentBlockParam,
   ImageBlockParam,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages';
-import { CutStream, UnexpectedAnswer } from './classify-error';
-import type { Tokens } from './cost';
-import type { WireCall, WireProtocol, WireReply } from './http-provider';
+import type { WireCall, WireProtocol } from './http-provider';
 import type { ChatMessage, ModelRequest } from '../provider';
-import { refusal } from './model-refusal';
+import { messagesReply } from './replies/messages-reply';
+import { messageOfStream } from './replies/messages-stream';
+import { streamOf, wholeOf } from './replies/whole-answer';
 import { shownImages, type ShownImage } from './shown-images';
 
 /** The API requires one; all current models can write at least this much. */
@@ -23,10 +22,9 @@ export const anthropicMessages: WireProtocol = async (call) => {
   const client = await clientOf(call);
   const { onText, signal } = call;
   const params = paramsOf(call);
-  if (!onText) return replyOf(await client.messages.create(params, { signal }));
-  const stream = client.messages.stream(params, { signal });
-  stream.on('text', onText);
-  return replyOf(await stream.finalMessage());
+  if (!onText) return messagesReply(await wholeOf(client.messages.create(params, { signal })));
+  const sent = await streamOf(client.messages.create({ ...params, stream: true }, { signal }), signal);
+  return messagesReply('whole' in sent ? sent.whole : await messageOfStream(sent.events, onText));
 };
 
 async function clientOf({ access, fetch, requestMs }: WireCall): Promise<Anthropic> {
@@ -130,31 +128,4 @@ function marked(all: Blocks[]): MessageParam[] {
     if (content && last) content[content.length - 1] = { ...last, ...CACHED };
   }
   return all;
-}
-
-function replyOf(message: Message): WireReply {
-  // A compatible server may send anything.
-  const blocks = message.content as Message['content'] | undefined;
-  if (!Array.isArray(blocks))
-    throw new UnexpectedAnswer('the answer has no content; look at base_url and wire_api');
-  const { stop_reason: reason } = message;
-  if (reason === null) throw new CutStream('the stream ended before the answer did');
-  const tokens = tokensOf(message);
-  const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
-  if (reason === 'refusal') return { text: refusal(text, reason), tokens };
-  const calls = blocks.flatMap((block) =>
-    block.type === 'tool_use' ? [{ id: block.id, tool: block.name, args: JSON.stringify(block.input) }] : [],
-  );
-  const isCut = reason === 'max_tokens' || reason === 'model_context_window_exceeded';
-  return { text, ...(calls.length > 0 && { calls }), ...(isCut && { isCut }), tokens };
-}
-
-function tokensOf({ usage }: Message): Tokens | undefined {
-  // Some compatible servers omit it.
-  const given = usage as Message['usage'] | undefined;
-  if (!given) return undefined;
-  const cached = given.cache_read_input_tokens ?? 0;
-  const cacheWrite = given.cache_creation_input_tokens ?? 0;
-  const input = (given.input_tokens ?? 0) + cached + cacheWrite;
-  return { input, cached, cacheWrite, output: given.output_tokens ?? 0 };
 }

@@ -3,6 +3,7 @@
 import { types } from 'node:util';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { ownValue } from '../../contracts/own';
+import { jsonOf } from '../dialects/json-text';
 import { redact } from './redact';
 import { retryAfterMs } from './retry-after';
 
@@ -16,13 +17,14 @@ export class UnexpectedAnswer extends Error {
   override name = 'UnexpectedAnswer';
 }
 
-/** An error that the provider reported in the middle of its answer. */
+/** An error that the provider reported in its answer, or in the middle of it. */
 export class ToldError extends Error {
   override name = 'ToldError';
-  readonly error: object;
-  constructor(code: string, message: string) {
-    super(message);
-    this.error = { code, message };
+  /** The status that it names: some servers report a failure of another one with status 200. */
+  readonly status: number | undefined;
+  constructor(readonly error: Readonly<Record<string, unknown>>) {
+    super(jsonOf(error));
+    this.status = [error.code, error.status].map(Number).find((status) => status >= 400 && status < 600);
   }
 }
 
@@ -63,7 +65,10 @@ export function classifyError(err: unknown, { model, address, secrets, limit }: 
   }
   if (isOfNetwork(err))
     return new HoldfastError('model_unreachable', { ...where, reason: sentence(said(rootReason(err))) });
-  return new HoldfastError('model_failed', { reason: sentence(said(`${model}: ${rootReason(err)}`)) });
+  const reason = isNamed(err, 'SyntaxError')
+    ? `the answer is not valid JSON (${rootReason(err)}); look at base_url and wire_api`
+    : rootReason(err);
+  return new HoldfastError('model_failed', { reason: sentence(said(`${model}: ${reason}`)) });
 }
 
 interface Marks {
@@ -136,9 +141,14 @@ function isOfNetwork(err: unknown): boolean {
     (cause) =>
       cause instanceof CutStream ||
       NETWORK_CODE.test((cause as NodeJS.ErrnoException).code ?? '') ||
-      (!(cause instanceof UnexpectedAnswer) && GONE.test(cause.message)),
+      (!isOfContent(cause) && GONE.test(cause.message)),
   );
 }
+
+/** An error whose message may quote what the provider sent. */
+const isOfContent = (err: Error): boolean => err instanceof UnexpectedAnswer || isNamed(err, 'SyntaxError');
+
+const isNamed = (err: unknown, name: string): boolean => types.isNativeError(err) && err.name === name;
 
 /** The deepest cause says what happened; the outer ones only say that something did. */
 function rootReason(err: unknown): string {

@@ -1,18 +1,17 @@
 // OpenAI's chat completions, which most other servers speak too.
 import type {
-  ChatCompletion,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionContentPart,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import type { ToolDescription } from '../../contracts/tools/tools';
 import { cacheKey } from './cache-key';
-import { UnexpectedAnswer } from './classify-error';
-import type { Tokens } from './cost';
-import type { WireCall, WireProtocol, WireReply } from './http-provider';
+import type { WireCall, WireProtocol } from './http-provider';
 import { isStrict, isVendors, openaiClient } from './openai-client';
 import type { ChatMessage, ModelRequest } from '../provider';
-import { refusal } from './model-refusal';
+import { chatReply } from './replies/chat-reply';
+import { chatOfStream } from './replies/chat-stream';
+import { streamOf, wholeOf } from './replies/whole-answer';
 import { dataUrl, shownImages, type ShownImage } from './shown-images';
 import { ThinkFilter } from './think-filter';
 
@@ -20,16 +19,19 @@ export const openaiChat: WireProtocol = async (call) => {
   const client = await openaiClient(call);
   const { onText, signal } = call;
   const params = paramsOf(call);
-  if (!onText) return replyOf(await client.chat.completions.create(params, { signal }));
-  const stream = client.chat.completions.stream(
-    { ...params, stream: true, stream_options: { include_usage: true } },
-    { signal },
+  if (!onText) return chatReply(await wholeOf(client.chat.completions.create(params, { signal })));
+  const sent = await streamOf(
+    client.chat.completions.create(
+      { ...params, stream: true, stream_options: { include_usage: true } },
+      { signal },
+    ),
+    signal,
   );
+  if ('whole' in sent) return chatReply(sent.whole);
   const visible = new ThinkFilter(onText);
-  stream.on('content', (piece) => visible.push(piece));
-  const completion = await stream.finalChatCompletion();
+  const completion = await chatOfStream(sent.events, (piece) => visible.push(piece));
   visible.end();
-  return replyOf(completion);
+  return chatReply(completion);
 };
 
 function paramsOf(call: WireCall): ChatCompletionCreateParamsNonStreaming {
@@ -88,31 +90,3 @@ function messageOf(message: ChatMessage, images: ModelRequest['images']): ChatCo
 
 const toolOf = ({ name, description, parameters }: ToolDescription) =>
   ({ type: 'function', function: { name, description, parameters: { ...parameters } } }) as const;
-
-function replyOf(completion: ChatCompletion): WireReply {
-  // A compatible server may send anything.
-  const choice = (completion.choices as ChatCompletion['choices'] | undefined)?.[0];
-  if (!choice?.message)
-    throw new UnexpectedAnswer('the answer has no choices; look at base_url and wire_api');
-  const { message, finish_reason: reason } = choice;
-  const calls = (message.tool_calls ?? []).flatMap((call) =>
-    call.type === 'function'
-      ? [{ id: call.id, tool: call.function.name, args: call.function.arguments }]
-      : [],
-  );
-  const tokens = tokensOf(completion);
-  const isRefused = reason === 'content_filter' || Boolean(message.refusal);
-  const text = ThinkFilter.visible(message.content ?? '');
-  if (isRefused) return { text: refusal(message.refusal ?? text, reason), tokens };
-  return { text, ...(calls.length > 0 && { calls }), ...(reason === 'length' && { isCut: true }), tokens };
-}
-
-function tokensOf({ usage }: ChatCompletion): Tokens | undefined {
-  return (
-    usage && {
-      input: usage.prompt_tokens,
-      cached: usage.prompt_tokens_details?.cached_tokens ?? 0,
-      output: usage.completion_tokens,
-    }
-  );
-}

@@ -1,39 +1,25 @@
 // OpenAI's responses. Nothing is stored at the provider: we keep the conversation and send it whole.
 import type {
   FunctionTool,
-  Response,
   ResponseCreateParamsNonStreaming,
   ResponseInputItem,
 } from 'openai/resources/responses/responses';
 import type { ToolDescription } from '../../contracts/tools/tools';
 import { cacheKey } from './cache-key';
-import { CutStream, ToldError, UnexpectedAnswer } from './classify-error';
-import type { Tokens } from './cost';
-import type { WireCall, WireProtocol, WireReply } from './http-provider';
+import type { WireCall, WireProtocol } from './http-provider';
 import { isStrict, openaiClient } from './openai-client';
-import type { ChatMessage, ModelRequest, NativeCall } from '../provider';
-import { refusal } from './model-refusal';
+import type { ChatMessage, ModelRequest } from '../provider';
+import { responseOfStream, responsesReply } from './replies/responses-reply';
+import { streamOf, wholeOf } from './replies/whole-answer';
 import { dataUrl, shownImages, type ShownImage } from './shown-images';
 
 export const openaiResponses: WireProtocol = async (call) => {
   const client = await openaiClient(call);
   const { onText, signal } = call;
   const params = paramsOf(call);
-  if (!onText) return replyOf(await client.responses.create(params, { signal }));
-  const stream = await client.responses.create({ ...params, stream: true }, { signal });
-  let response: Response | undefined;
-  for await (const event of stream) {
-    if (event.type === 'response.output_text.delta') onText(event.delta);
-    else if (event.type === 'error') throw new ToldError(event.code ?? 'error', event.message);
-    else if (
-      event.type === 'response.completed' ||
-      event.type === 'response.incomplete' ||
-      event.type === 'response.failed'
-    )
-      response = event.response;
-  }
-  if (!response) throw new CutStream('the stream ended before the answer did');
-  return replyOf(response);
+  if (!onText) return responsesReply(await wholeOf(client.responses.create(params, { signal })));
+  const sent = await streamOf(client.responses.create({ ...params, stream: true }, { signal }), signal);
+  return responsesReply('whole' in sent ? sent.whole : await responseOfStream(sent.events, onText));
 };
 
 function paramsOf(call: WireCall): ResponseCreateParamsNonStreaming {
@@ -81,42 +67,3 @@ const toolOf = ({ name, description, parameters }: ToolDescription): FunctionToo
   parameters: { ...parameters },
   strict: false,
 });
-
-function replyOf(response: Response): WireReply {
-  const { status, error, incomplete_details: incomplete } = response;
-  if (status === 'failed' || error)
-    throw new ToldError(error?.code ?? 'server_error', error?.message ?? 'no reason');
-  // A compatible server may send anything.
-  const output = response.output as Response['output'] | undefined;
-  if (!Array.isArray(output))
-    throw new UnexpectedAnswer('the answer has no output; look at base_url and wire_api');
-  let text = '';
-  let refused: string | undefined;
-  const calls: NativeCall[] = [];
-  for (const item of output) {
-    if (item.type === 'function_call')
-      calls.push({ id: item.call_id, tool: item.name, args: item.arguments });
-    if (item.type !== 'message') continue;
-    for (const part of item.content) {
-      if (part.type === 'output_text') text += part.text;
-      else refused = (refused ?? '') + part.refusal;
-    }
-  }
-  const tokens = tokensOf(response);
-  if (incomplete?.reason === 'content_filter') refused ??= text;
-  if (refused !== undefined) return { text: refusal(refused, incomplete?.reason ?? 'refusal'), tokens };
-  return {
-    text,
-    ...(calls.length > 0 && { calls }),
-    ...(status === 'incomplete' && { isCut: true }),
-    tokens,
-  };
-}
-
-function tokensOf({ usage }: Response): Tokens | undefined {
-  // Some compatible servers omit the details.
-  const details = usage?.input_tokens_details as { cached_tokens?: number } | undefined;
-  return (
-    usage && { input: usage.input_tokens, cached: details?.cached_tokens ?? 0, output: usage.output_tokens }
-  );
-}

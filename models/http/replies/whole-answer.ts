@@ -1,0 +1,70 @@
+// What a provider sent as a whole, before a protocol reads it: an error in place of an answer is told in its own words,
+// whatever the status.
+import { ToldError, UnexpectedAnswer } from '../classify-error';
+import { fieldsOf, isFields, textOf, type Fields } from './untrusted';
+
+const LOOK = 'look at base_url and wire_api';
+const SHOWN_CHARACTERS = 200;
+
+/** The object that an answer should be. Throws ToldError and UnexpectedAnswer. */
+export function answerFields(answer: unknown): Fields {
+  if (isFields(answer)) {
+    throwTold(answer);
+    return answer;
+  }
+  if (answer === undefined || answer === null || answer === '')
+    throw new UnexpectedAnswer(`the answer is empty; ${LOOK}`);
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  throw new UnexpectedAnswer(
+    `got an answer that begins with ${JSON.stringify(text.slice(0, SHOWN_CHARACTERS))}, allowed a JSON object; ${LOOK}`,
+  );
+}
+
+export const outsideProtocol = (what: string): UnexpectedAnswer =>
+  new UnexpectedAnswer(`the answer has no ${what}; ${LOOK}`);
+
+/** Throws the error that an answer, or a part of it, reports. */
+export function throwTold(answer: Fields): void {
+  const { error } = answer;
+  if (isFields(error) && Object.keys(error).length > 0) throw new ToldError(error);
+  if (textOf(error) !== '') throw new ToldError({ message: error });
+  if (answer.object === 'error') throw new ToldError(answer);
+}
+
+/** A request of either SDK. */
+interface Sent<Data> {
+  asResponse(): Promise<Response>;
+  withResponse(): Promise<{ data: Data; response: Response }>;
+}
+
+/** What a server sent. The SDKs do not read it: they expect it to match their types. */
+export const wholeOf = async (sent: Pick<Sent<unknown>, 'asResponse'>): Promise<unknown> =>
+  bodyOf(await sent.asResponse());
+
+/** The events of a stream until the signal, or what the server sent in place of one. */
+export async function streamOf(
+  sent: Sent<AsyncIterable<unknown>>,
+  signal: AbortSignal,
+): Promise<{ events: AsyncIterable<Fields> } | { whole: unknown }> {
+  const { data, response } = await sent.withResponse();
+  const type = response.headers.get('content-type') ?? '';
+  const isStream = response.body !== null && !/^\s*(application\/([^;]*\+)?json|text\/html)\b/i.test(type);
+  return isStream ? { events: fieldsOfEach(data, signal) } : { whole: await bodyOf(response) };
+}
+
+/** JSON, whatever its content type says; anything else is a text. */
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function* fieldsOfEach(events: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<Fields> {
+  for await (const event of events) {
+    signal.throwIfAborted();
+    yield fieldsOf(event);
+  }
+}
