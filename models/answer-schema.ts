@@ -5,6 +5,7 @@ import type { ParsedReply } from '../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import type { JsonSchema, JsonValue } from '../contracts/tools/tools';
 import { withinTime } from '../system/time-limit';
+import { readJson } from './dialects/json-text';
 
 const MAX_FAULTS = 10;
 
@@ -13,13 +14,13 @@ export function checkedAnswer(reply: ParsedReply, schema: JsonSchema | undefined
   if (!schema || reply.kind !== 'answer') return reply;
   const isValid = compiled(schema);
   const text = unfenced(reply.answer.trim());
-  let output: JsonValue;
-  try {
-    output = JSON.parse(text) as JsonValue;
-  } catch (err) {
-    const problem = `The answer must be JSON that matches the schema, and nothing else: ${reasonOf(err)}.`;
+  // Not deeper than what can be recorded.
+  const read = readJson(text);
+  if ('fault' in read) {
+    const problem = `The answer must be JSON that matches the schema, and nothing else. ${read.fault}`;
     return { kind: 'malformed', problem };
   }
+  const output = read.value as JsonValue;
   if (inTime(() => isValid(output))) return { kind: 'answer', answer: text, output };
   const faults = (isValid.errors ?? [])
     .slice(0, MAX_FAULTS)

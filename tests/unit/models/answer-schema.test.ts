@@ -33,3 +33,11 @@ test('an answer of only line ends after a fence is malformed at once', () => {
     kind: 'malformed',
   });
 });
+
+test('an answer nested too deep to be recorded is malformed', () => {
+  const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+  expect(checkedAnswer(answer(deep), {})).toMatchObject({
+    kind: 'malformed',
+    problem: expect.stringContaining('nested too deep: allowed 100 levels') as string,
+  });
+});
