@@ -39,5 +39,5 @@ function chatTokens(usage: unknown): Tokens | undefined {
   const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = fieldsOf(usage);
   const [input, output] = [countOf(prompt_tokens), countOf(completion_tokens)];
   if (input === undefined || output === undefined) return undefined;
-  return { input, cached: countOrNone(fieldsOf(details).cached_tokens), output };
+  return { input, cached: Math.min(input, countOrNone(fieldsOf(details).cached_tokens)), output };
 }

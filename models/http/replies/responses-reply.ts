@@ -65,5 +65,5 @@ function responsesTokens(usage: unknown): Tokens | undefined {
   const { input_tokens, output_tokens, input_tokens_details: details } = fieldsOf(usage);
   const [input, output] = [countOf(input_tokens), countOf(output_tokens)];
   if (input === undefined || output === undefined) return undefined;
-  return { input, cached: countOrNone(fieldsOf(details).cached_tokens), output };
+  return { input, cached: Math.min(input, countOrNone(fieldsOf(details).cached_tokens)), output };
 }

@@ -196,6 +196,15 @@ const ANSWERING: Record<WireApi, (text: string, more: object) => Answer> = {
   anthropic: (text, more) => message([{ type: 'text', text }], more),
 };
 
+test.each([
+  ['larger than the input', 50, 10],
+  ['no count', '5', 0],
+])('cached tokens that are %s spoil neither count nor cost', async (_name, cached, counted) => {
+  const usage = { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: cached } };
+  const reply = await replyTo('chat', ANSWERING.chat('Hi.', { usage }));
+  expect(reply.usage).toMatchObject({ inputTokens: 10, outputTokens: 5, cachedTokens: counted });
+});
+
 describe('only text is text', () => {
   const TEXTS: [string, WireApi, Answer, string][] = [
     [
