@@ -15,7 +15,7 @@ export const createAgentJson = (instructions: PromptText): Dialect => ({
 });
 
 /** Each unclosed brace costs a scan of the rest; after this many there is no call. */
-const MAX_OPEN_BRACES = 200;
+const MAX_OPEN_BRACES = 50;
 /** An object that begins like a call; when cut off, it cannot be told from one. */
 const BEGINS_AS_CALL = /^\{\s*(?:["']?(?:tool_name|tool_args|thoughts|headline)\b|(?:["'][a-z_]*)?$)/;
 

@@ -5,8 +5,8 @@ import { withMendedCode } from '../../../models/dialects/escaped-code';
 import { redact } from '../../../models/http/redact';
 import { ThinkFilter } from '../../../models/http/think-filter';
 
-const SIZE = 300_000;
-const MAX_MS = 10_000;
+const SIZE = 200_000;
+const MAX_MS = 20_000;
 const long = (part: string): string => part.repeat(SIZE / part.length);
 const dialects = createDialects();
 
