@@ -68,7 +68,7 @@ export class HoldfastClient {
 
   /** Which agents exist, what each is doing and what it waits for. */
   get agents(): AgentDirectory {
-    return new AgentDirectory(this.temporal);
+    return new AgentDirectory(this.temporal, this.address);
   }
 
   /**

@@ -9,6 +9,7 @@ import { MESSAGE_MEMO, SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/mess
 import { listAgentsSchema } from '../../contracts/schemas/agent-list';
 import { parseWith } from '../../contracts/schemas/parse';
 import type { WaitsFor } from '../../contracts/agents/waits';
+import { requestFailure } from '../delivery/request-failure';
 import { lacksAttribute } from '../delivery/with-attributes';
 
 export interface ListAgentsRequest {
@@ -49,7 +50,10 @@ const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1_000;
 
 export class AgentDirectory {
-  constructor(private readonly client: Client) {}
+  constructor(
+    private readonly client: Client,
+    private readonly address: string,
+  ) {}
 
   /** Pages are read as the iteration needs them. Throws `invalid_input`. */
   async *list(request: ListAgentsRequest = {}): AsyncGenerator<AgentEntry> {
@@ -89,7 +93,7 @@ export class AgentDirectory {
       const { length } = listed.nextPageToken;
       return { items, next: length > 0 ? cursorOf(listed.nextPageToken, query) : null };
     } catch (err) {
-      throw lacksAttribute(err) ? missingAttributes(request) : err;
+      throw lacksAttribute(err) ? missingAttributes(request) : (requestFailure(err, this.address) ?? err);
     }
   }
 }

@@ -6,6 +6,7 @@ import {
   type Connection,
   type ConnectionOptions,
 } from '@temporalio/client';
+import { IllegalStateError } from '@temporalio/common';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
@@ -17,6 +18,8 @@ const CANCELLED = 1;
 const UNAVAILABLE = 14;
 /** As grpc-js says it. */
 const CLOSED = 'Channel has been shut down';
+/** As a call says it that was never made. */
+const ENDED_HERE = 'the connection has been closed';
 
 const endClosed: Interceptor = (options, nextCall) => {
   try {
@@ -27,6 +30,14 @@ const endClosed: Interceptor = (options, nextCall) => {
   }
 };
 
+/** Whether a request failed because its connection had been closed, of a client or of workers. */
+export function isClosed(err: unknown): boolean {
+  const { code, details, cause } = (err ?? {}) as { code?: unknown; details?: unknown; cause?: unknown };
+  if (code === CANCELLED && details === ENDED_HERE) return true;
+  if (err instanceof IllegalStateError && /closed/i.test(err.message)) return true;
+  return cause instanceof Error && isClosed(cause);
+}
+
 /** A call that was never made. */
 function cancelledCall(): Call {
   const ignore = (): void => undefined;
@@ -35,7 +46,7 @@ function cancelledCall(): Call {
     'start' | 'sendMessage' | 'halfClose' | 'startRead' | 'cancelWithStatus' | 'getPeer'
   > = {
     start(metadata, listener) {
-      const status: Status = { code: CANCELLED, details: 'the connection has been closed', metadata };
+      const status: Status = { code: CANCELLED, details: ENDED_HERE, metadata };
       process.nextTick(() => {
         (listener?.onReceiveMessage as ((message: null) => void) | undefined)?.(null);
         listener?.onReceiveStatus?.(status);

@@ -6,6 +6,7 @@ import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
 import { awayReason } from '../../contracts/errors/server-away';
 import { contactOf } from './closed-connection';
+import { requestFailure } from './request-failure';
 
 /** Temporal's WorkflowExecutionStatus (temporal/api/enums/v1/workflow.proto). */
 const RUNNING = 1;
@@ -66,7 +67,8 @@ export interface Delivery {
 
 /**
  * Throws the catalogue's error that the other side answered with; `no_server` after a minute (`patienceMs`) without one;
- * `no_worker` if nobody polls a task queue; `not_found` for a workflow that does not exist or has ended.
+ * `no_worker` if nobody polls a task queue; `not_found` for a workflow that does not exist or has ended;
+ * `namespace_missing`.
  */
 export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
   // Patience starts with the first failure: the call may have waited much longer before that.
@@ -132,7 +134,7 @@ async function explained(err: unknown, { client, server, what, workflowId }: Del
     const ended = (await describe(client, workflowId)) !== undefined;
     return new HoldfastError('not_found', { what, got: err.workflowId, ...(ended && { ended }) });
   }
-  return fromFailure(err) ?? err;
+  return fromFailure(err) ?? requestFailure(err, server.address) ?? err;
 }
 
 /** The server's own term for a workflow whose tasks fail repeatedly. */

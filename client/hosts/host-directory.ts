@@ -12,6 +12,7 @@ import {
   type HostState,
 } from '../../contracts/sessions/remote-hosts';
 import { deliver, hasPollers, type ServerFacts } from '../delivery/deliver';
+import { requestFailure } from '../delivery/request-failure';
 import { deliverQuery } from '../delivery/send-message';
 import { millisecondsOf } from '../timestamp';
 import type { HostNamespaces } from './host-namespaces';
@@ -47,7 +48,7 @@ export class HostDirectory {
       const info = await this.client.workflow.getHandle(workflowId).describe();
       if (info.status.name === 'RUNNING') return await this.ask(info);
     } catch (err) {
-      if (!(err instanceof WorkflowNotFoundError)) throw err;
+      if (!(err instanceof WorkflowNotFoundError)) throw requestFailure(err, this.server.address) ?? err;
     }
     const known = (await this.list()).map((state) => state.host);
     throw new HoldfastError('unknown_host', { host, allowed: known.join(', ') || 'none yet' });

@@ -4,6 +4,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostWorkflowId, LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { HOST_NAMESPACE_MEMO, WORKFLOWS } from '../../contracts/messages';
 import { deliver, type ServerFacts } from '../delivery/deliver';
+import { requestFailure } from '../delivery/request-failure';
 
 /** A host may be enrolled during this client's life; an enrolled host stays enrolled. */
 const ASK_AGAIN_MS = 10_000;
@@ -51,9 +52,13 @@ export class HostNamespaces {
   }
 
   /** The workflows of all hosts that have connected and are not forgotten. */
-  hosts(): AsyncIterable<WorkflowExecutionInfo> {
+  async *hosts(): AsyncIterable<WorkflowExecutionInfo> {
     const query = `WorkflowType = "${WORKFLOWS.host}" AND ExecutionStatus = "Running"`;
-    return this.main.workflow.list({ query });
+    try {
+      yield* this.main.workflow.list({ query });
+    } catch (err) {
+      throw requestFailure(err, this.server.address) ?? err;
+    }
   }
 
   /** The client for the namespace in the memo of the workflow `host`; otherwise the agents'. */

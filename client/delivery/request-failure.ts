@@ -1,0 +1,25 @@
+// Failures of a request that say nothing about it: in the catalogue's words, in place of the SDK's.
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { missingNamespace } from '../../contracts/errors/server-away';
+import { isClosed } from './closed-connection';
+
+/** `namespace_missing`, or `no_server` on a connection that was closed here; undefined for any other failure. */
+export function requestFailure(err: unknown, address = 'its address'): HoldfastError | undefined {
+  const namespace = missingNamespace(err);
+  if (namespace !== undefined) return new HoldfastError('namespace_missing', { got: namespace });
+  if (!isClosed(err)) return undefined;
+  return new HoldfastError('no_server', {
+    address,
+    reason: 'this program has closed its connection',
+    next: 'Close a client, workers or a test environment last, or make another one; a closed one stays closed.',
+  });
+}
+
+/** Asks once; throws such a failure in the catalogue's words. */
+export async function answered<T>(ask: () => Promise<T>, address?: string): Promise<T> {
+  try {
+    return await ask();
+  } catch (err) {
+    throw requestFailure(err, address) ?? err;
+  }
+}
