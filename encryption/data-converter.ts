@@ -30,6 +30,14 @@ export function encryptingCodec(
 export const encodesFailures = (converter: DataConverter | undefined): boolean =>
   converter?.failureConverterPath === FAILURES;
 
+/** Whether the workflows as they are bundled can work with it: what is loaded by a path is not in there. */
+export function isBundled(converter: unknown): boolean {
+  if (typeof converter !== 'object' || converter === null) return false;
+  const { payloadCodecs = [], payloadConverterPath, failureConverterPath } = converter as DataConverter;
+  const isOurs = failureConverterPath === undefined || failureConverterPath === FAILURES;
+  return Array.isArray(payloadCodecs) && payloadConverterPath === undefined && isOurs;
+}
+
 /** For replays, which know workflow ids but no namespace. */
 export function withoutNamespace(converter: DataConverter): DataConverter {
   const payloadCodecs = converter.payloadCodecs?.map((codec) => ({

@@ -7,9 +7,9 @@ import type { CheckCode } from '../activities/host/command-gate';
 import { QuotaGate } from '../activities/agents/quota-gate';
 import { ToolRulings } from '../activities/tools/tool-ruling';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { missingNamespace } from '../contracts/errors/server-away';
 import type { Place } from '../contracts/tools/approvals';
 import type { PolicySettings } from '../contracts/tools/policy';
-import type { CheckpointSettings } from '../contracts/workspaces/settings';
 import { LOCAL_HOST, checkedId, hostTaskQueue } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { makeFolder } from '../system/make-folder';
@@ -17,10 +17,9 @@ import { requireNode } from '../system/node-version';
 import type { Terminals } from '../exec/terminals';
 import { usualWorkingFolder } from '../exec/working-folder';
 import { createDialects } from '../models/dialects/dialects';
-import { createProviders, type ModelProviders } from '../models/providers';
+import { createProviders } from '../models/providers';
 import { OfferedTools } from '../tools/offered-tools';
 import { createToolRegistry } from '../tools/registry';
-import type { Tool } from '../tools/tool';
 import { builtInOptions, configurationSource } from './configuration/configuration';
 import { createAgentSide } from './agents/agent-side';
 import { placesWithCheckpoints } from './configuration/configured-checkpoints';
@@ -41,51 +40,23 @@ import { openBlobs } from './open-blobs';
 import { openSessions, type SessionParts } from './host/open-sessions';
 import { publishRegistry } from './tools/registry-record';
 import { toldAttributes } from './search-attributes';
-import { connectServer, type ConnectOptions } from './server-connection';
+import { connectServer } from './server-connection';
 import { TaskJournal, agentTasks } from './process/task-journal';
 import { openSpans } from './telemetry/span-exporter';
 import { wantedMetrics } from './telemetry/wanted-metrics';
 import { Workers, type WorkersLog } from './workers';
-
-export interface WorkersOptions extends ConnectOptions {
-  /** Folder for shell logs and journals; created if missing. One worker per host and folder. */
-  dataDir: string;
-  /** The host whose shells run here, default `local`; null for agents alone. */
-  host?: string | null | undefined;
-  /** False: this process serves its host but no agents, as on a machine that only runs shells. Default true. */
-  agents?: boolean | undefined;
-  /** Serves agents even if other workers of the queue have a different offer, as while a change is rolled out. */
-  join?: boolean | undefined;
-  /** `ADDRESS:PORT` on which a host accepts connections for `attach` and live output. Default: none. */
-  listen?: string | undefined;
-  /** Working folder of new shells. Default: `work` in the data folder. */
-  workdir?: string | undefined;
-  /** Variables of new shells, besides PATH, HOME, USER, language and time zone of this process. */
-  env?: Readonly<Record<string, string>>;
-  /** A `holdfast.toml`. Default: the data folder's, if it exists. */
-  config?: string | undefined;
-  /** Tools besides the built-in ones and those of the configuration. */
-  tools?: readonly Tool[];
-  /** Model providers besides the built-in ones: `{ mine: (name) => provider }` serves the model `mine:NAME`. */
-  models?: ModelProviders;
-  /** Which workspaces have checkpoints. Default: as the configuration says. */
-  checkpoints?: CheckpointSettings['enabled'] | undefined;
-  /** How long steps may take to end once the workers are told to stop, in milliseconds. Default: 2,000. */
-  drainMs?: number | undefined;
-  /** The clock by which the day of a quota ends, for tests. Default: this machine's. */
-  now?: (() => number) | undefined;
-  /** Default: the logger of the SDK's Runtime. */
-  log?: WorkersLog;
-}
+import { checkWorkersOptions, type WorkersOptions } from './workers-options';
 
 /**
- * Connects and creates the workers; `run()` starts them, `close()` ends them. Throws `tool_invalid`, `tool_name_taken`,
- * `tools_not_loaded` and `config_invalid` before it connects to anything; `worker_running` and `no_server`;
+ * Connects and creates the workers; `run()` starts them, `close()` ends them. Throws `invalid_input`, `tool_invalid`, `tool_name_taken`,
+ * `tools_not_loaded` and `config_invalid` before it connects to anything; `worker_running`, `no_server` and
+ * `namespace_missing`;
  * `folder_in_use` if the data folder is used on another machine, or is a copy of one that is used;
  * `host_taken` if the host belongs to another data folder, and `queue_taken` if other workers serve agents with a
  * different offer; `node_too_old` before Node 22.13; `sandbox_missing` if one is required but unavailable.
  */
 export async function createWorkers(options: WorkersOptions): Promise<Workers> {
+  checkWorkersOptions(options);
   const { program: python, path } = outsideProgram('python3', exposedIn(options));
   return composeWorkers(options, openSessions, new CodeChecks({ python, path }));
 }
@@ -247,7 +218,8 @@ export async function composeWorkers(
       await Promise.resolve()
         .then(undo)
         .catch(() => undefined);
-    throw err;
+    const namespace = missingNamespace(err);
+    throw namespace === undefined ? err : new HoldfastError('namespace_missing', { got: namespace });
   }
 }
 

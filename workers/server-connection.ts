@@ -9,7 +9,7 @@ import { SameShare } from './same-share';
 
 export interface ConnectOptions extends ServerChoice {
   /** An existing connection, which its owner closes; of the other options only `namespace` applies. */
-  connection?: NativeConnection;
+  connection?: NativeConnection | undefined;
   /** For all payloads. Default in `createWorkers`: according to [encryption] of the configuration. */
   dataConverter?: DataConverter | undefined;
   /** Task queue of the agents. Default: `holdfast`. */

@@ -32,9 +32,9 @@ export interface SessionParts {
 interface HostOptions {
   dataDir: string;
   workdir?: string | undefined;
-  env?: Readonly<Record<string, string>>;
+  env?: Readonly<Record<string, string>> | undefined;
   host?: string | null | undefined;
-  log?: WorkersLog;
+  log?: WorkersLog | undefined;
 }
 
 interface Surroundings {

@@ -71,7 +71,10 @@ export async function runWorker(options: RunOptions): Promise<void> {
   const workdir = options.workdir ?? process.env.HOLDFAST_WORKDIR ?? usualWorkingFolder(dataDir);
   refuseExposed(moduleFiles(files), exposedNow({ dataDir, config: config ?? null, workdir }));
   const tools = await loadTools(files);
-  const workers = await createWorkers({ ...options, dataDir, host, workdir, tools, log });
+  // By name: the command line's options have more.
+  const { namespace: givenNamespace, profile, queue, join, drainMs } = options;
+  const where = { address: options.address, namespace: givenNamespace, profile, queue, join };
+  const workers = await createWorkers({ ...where, dataDir, config, host, workdir, tools, drainMs, log });
   let unready: string | null = 'it is starting';
   const probes =
     options.probes === undefined
