@@ -3,42 +3,70 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DataConverter } from '@temporalio/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { WorkflowNotFoundError, type DataConverter } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { AgentHandle } from '../client/agents/agent-handle';
 import { makeClosable } from '../client/delivery/closed-connection';
+import { requestFailure } from '../client/delivery/request-failure';
 import { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import type { TurnResult } from '../contracts/agents/agent';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { turnWorkflowId } from '../contracts/ids';
 import { requireNode } from '../system/node-version';
+import {
+  ANY,
+  checkOptions,
+  CONVERTER,
+  FUNCTION,
+  FUNCTIONS,
+  rule,
+  withMethods,
+  type Rule,
+} from '../workers/checked-options';
 import type { ModelProvider } from '../models/provider';
 import type { ModelProviders } from '../models/providers';
 import type { Tool } from '../tools/tool';
 import { startLocalServer } from './local-server';
 import { quietenRuntime } from './quiet-runtime';
-import type { RealHost } from './real-host';
+import { RealHost } from './real-host';
 import { serve, type Serving } from './test-workers';
-import { simulatedHost, type SimulatedHost } from './simulated-host';
+import { SimulatedHost, simulatedHost } from './simulated-host';
 import { startTestServer } from './test-server';
 
 export interface TestEnvironmentOptions {
   /** Default: a simulated host that knows no command. */
-  host?: SimulatedHost | RealHost;
+  host?: SimulatedHost | RealHost | undefined;
   /** Tools in addition to the built-in ones. */
-  tools?: readonly Tool[];
+  tools?: readonly Tool[] | undefined;
   /** Model providers in addition to the built-in ones and those of `model()`. */
-  models?: ModelProviders;
+  models?: ModelProviders | undefined;
   /** For encrypted payloads: `encryptedPayloads` of `holdfast/encryption`. */
-  dataConverter?: DataConverter;
+  dataConverter?: DataConverter | undefined;
   /** Reports downloads and builds, which take minutes the first time. Default: standard error. */
-  progress?: (line: string) => void;
+  progress?: ((line: string) => void) | undefined;
 }
+
+const RULES = {
+  host: rule(
+    'what simulatedHost({ ... }) or realHost() returns',
+    (value) => value instanceof SimulatedHost || value instanceof RealHost,
+  ),
+  tools: ANY,
+  models: FUNCTIONS,
+  dataConverter: CONVERTER,
+  progress: FUNCTION,
+} satisfies Record<keyof TestEnvironmentOptions, Rule>;
+
+/** Between two looks for a turn that is about to begin. */
+const LOOK_MS = 20;
 
 export class HoldfastTestEnvironment {
   private readonly providers = new Map<string, ModelProvider>();
   private serving: Serving | undefined;
+  private closing: Promise<void> | undefined;
   /** Waiting for a result through this client skips time, if the server supports it. */
   readonly client: HoldfastClient;
 
@@ -54,18 +82,16 @@ export class HoldfastTestEnvironment {
   /**
    * On a server that skips time while a result is awaited: days pass in seconds. Time is the server's, so tests of one
    * environment run one after the other; it is not skipped while an activity runs. That server cannot list workflows.
-   * Throws `test_server_missing` and `node_too_old`.
+   * Throws `invalid_input`, `test_server_missing` and `node_too_old`.
    */
   static async createTimeSkipping(options: TestEnvironmentOptions = {}): Promise<HoldfastTestEnvironment> {
-    requireNode();
-    quietenRuntime();
+    prepare('createTimeSkipping()', options);
     return HoldfastTestEnvironment.create(await startTestServer(process.env, options.dataConverter), options);
   }
 
-  /** On a full Temporal server, in real time. Throws `engine_missing` and `node_too_old`. */
+  /** On a full Temporal server, in real time. Throws `invalid_input`, `engine_missing` and `node_too_old`. */
   static async createLocal(options: TestEnvironmentOptions = {}): Promise<HoldfastTestEnvironment> {
-    requireNode();
-    quietenRuntime();
+    prepare('createLocal()', options);
     const { progress = (line: string): void => void process.stderr.write(`${line}\n`) } = options;
     return HoldfastTestEnvironment.create(await startLocalServer(progress, options.dataConverter), options);
   }
@@ -99,18 +125,37 @@ export class HoldfastTestEnvironment {
     return this.client.session(...args);
   }
 
-  /** Registers a model; returns the name by which an agent asks for it. */
+  /** Registers a model; returns the name by which an agent asks for it. Throws `invalid_input`. */
   model(provider: ModelProvider): string {
+    if (!MODEL.fits(provider))
+      throw new HoldfastError('invalid_input', {
+        what: 'What model() takes',
+        got: inspect(provider, { depth: 1 }),
+        allowed: MODEL.allowed,
+      });
     const name = String(this.providers.size + 1);
     this.providers.set(name, provider);
     return `test:${name}`;
   }
 
-  /** The outcome of an agent's turn, once it has ended. For `turnMatchers`, `assertTurn` and `toolCallsOf`. */
-  turn(agent: string, number = 1): Promise<TurnResult> {
-    return this.temporal.client.workflow
-      .getHandle(turnWorkflowId(agent, number))
-      .result() as Promise<TurnResult>;
+  /**
+   * The outcome of an agent's turn, once it has begun and ended. For `turnMatchers`, `assertTurn` and `toolCallsOf`.
+   * Throws `not_found` if there is no such agent, or if it has ended without this turn.
+   */
+  async turn(agent: string, number = 1): Promise<TurnResult> {
+    for (let mayBegin = true; ; await delay(LOOK_MS)) {
+      const result = await this.resultOf(turnWorkflowId(agent, number));
+      if (result) return result;
+      if (!mayBegin)
+        throw new HoldfastError('not_found', {
+          what: `Turn ${number} of agent ${agent}`,
+          got: number,
+          allowed: 'a turn that it has begun',
+          next: 'Count its turns: each message that is not answered within one begins another.',
+        });
+      // Once more: it may have begun before its agent ended.
+      mayBegin = !(await this.agent(agent).run()).isOver;
+    }
   }
 
   /** Lets this much time pass on the server: at once if it skips time. */
@@ -118,13 +163,31 @@ export class HoldfastTestEnvironment {
     return this.temporal.sleep(ms);
   }
 
-  /** Ends workers, shells and server, and removes what they wrote. */
-  async close(): Promise<void> {
+  /**
+   * Ends workers, shells and server, and removes what they wrote; may be called repeatedly. Throws the first error of
+   * the test's own code in its simulated host: an agent only reads such an error.
+   */
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  private async end(): Promise<void> {
     try {
       await this.serving?.end();
     } finally {
       await this.temporal.teardown();
       rmSync(this.dataDir, { recursive: true, force: true });
+    }
+  }
+
+  /** Undefined if the turn is not known to the server. */
+  private async resultOf(workflowId: string): Promise<TurnResult | undefined> {
+    try {
+      return (await this.temporal.client.workflow.getHandle(workflowId).result()) as TurnResult;
+    } catch (err) {
+      if (err instanceof WorkflowNotFoundError) return undefined;
+      throw requestFailure(err, this.temporal.address) ?? err;
     }
   }
 
@@ -137,4 +200,12 @@ export class HoldfastTestEnvironment {
       allowed: allowed || 'what model() returns',
     });
   }
+}
+
+const MODEL = withMethods('a model provider, such as scriptedModel([...]): an object with reply()', 'reply');
+
+function prepare(of: string, options: TestEnvironmentOptions): void {
+  requireNode();
+  checkOptions(of, options, RULES);
+  quietenRuntime();
 }

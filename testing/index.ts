@@ -2,7 +2,7 @@
 export { HoldfastTestEnvironment, type TestEnvironmentOptions } from './environment';
 export { scriptedModel, toolBlock, toolCall, type ScriptedModel } from './scripted-model';
 export { simulatedHost, SimulatedHost } from './simulated-host';
-export type { SimulatedAnswer, SimulatedCommand, SimulatedCommands } from './simulated-session';
+export type { SimulatedAnswer, SimulatedCommand, SimulatedCommands } from './simulated-answer';
 export { realHost, RealHost } from './real-host';
 export { findTestServer } from './test-server';
 export { assertReplays, replayHistories, type ReplaySources, type ReplayVerdict } from './replay';

@@ -1,6 +1,8 @@
 // A host that runs nothing real: its commands do what the test says, and it records what it was asked.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { SessionRef } from '../contracts/ids';
 import type { Key } from '../contracts/sessions/session';
 import type { SecretUse } from '../contracts/tools/secrets';
@@ -9,11 +11,13 @@ import { SecretStore } from '../exec/host/secret-store';
 import type { HostFacts, RunCommand, Terminals } from '../exec/terminals';
 import type { CommandRecord, Snapshot, Until, Verbs } from '../exec/protocol';
 import {
-  SimulatedSession,
+  answerFailed,
+  checkedAnswer,
   type SimulatedAnswer,
   type SimulatedCommand,
   type SimulatedCommands,
-} from './simulated-session';
+} from './simulated-answer';
+import { SimulatedSession, type OnInput } from './simulated-session';
 
 /** A shell's exit code for an unknown command. */
 const NOT_FOUND = 127;
@@ -25,7 +29,18 @@ export class SimulatedHost {
   readonly resets: (SessionRef & { reason: string | null })[] = [];
   readonly closed: (SessionRef & { reason: string | null })[] = [];
 
-  constructor(private readonly answers: SimulatedCommands) {}
+  /** Throws `invalid_input` for commands that could not be answered. */
+  constructor(private readonly answers: SimulatedCommands) {
+    if (typeof answers === 'function') return;
+    if (typeof answers !== 'object' || (answers as unknown) === null)
+      throw new HoldfastError('invalid_input', {
+        what: 'What simulatedHost() takes',
+        got: inspect(answers),
+        allowed: 'an object with an answer for each command, or a function from the command to its answer',
+        next: 'Write simulatedHost({ "make test": "3 passed\\n" }).',
+      });
+    for (const [code, answer] of Object.entries(answers)) checkedAnswer(answer, JSON.stringify(code));
+  }
 
   /** What the command does. An unknown one ends with exit code 127. */
   answer(command: SimulatedCommand): SimulatedAnswer {
@@ -41,7 +56,10 @@ export class SimulatedHost {
   }
 }
 
-/** A host whose commands do what `answers` says. Give it to a test environment. */
+/**
+ * A host whose commands do what `answers` says. Give it to a test environment, whose `close()` throws the first error of
+ * a function among them. Throws `invalid_input`.
+ */
 export const simulatedHost = (answers: SimulatedCommands = {}): SimulatedHost => new SimulatedHost(answers);
 
 /**
@@ -52,10 +70,13 @@ export class SimulatedTerminals implements Terminals {
   readonly options: HostFacts;
   private readonly secrets = new SecretStore({ env: {} });
   private readonly sessions = new Map<string, SimulatedSession>();
+  private readonly recorded = new Set<string>();
 
   constructor(
     dataDir: string,
     private readonly simulated: SimulatedHost,
+    /** Is told what the test's own code threw: the model and its agent cannot tell the test. */
+    private readonly onFault: (err: unknown) => void,
   ) {
     this.options = { dataDir, cwd: '/', env: {}, treeKill: 'process-search' };
     mkdirSync(join(dataDir, 'logs'), { recursive: true });
@@ -66,8 +87,9 @@ export class SimulatedTerminals implements Terminals {
     const request = { id, runtime, contentHash: contentHash(runtime, code) };
     return this.of(ref).run(request, ref.session, () => {
       const command = { ...ref, id, runtime, code };
-      this.simulated.commands.push(command);
-      return this.simulated.answer(command);
+      // An answer that failed is asked for again.
+      this.once(`command ${id}`, ref, () => this.simulated.commands.push(command));
+      return this.asked(JSON.stringify(code), () => this.simulated.answer(command));
     });
   }
 
@@ -88,11 +110,11 @@ export class SimulatedTerminals implements Terminals {
   }
 
   async input(ref: SessionRef, request: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
-    const session = this.of(ref);
-    const isNew = !session.hasInput(request.id);
-    const answer = session.input(request, ref.session);
-    if (isNew) this.simulated.inputs.push({ ...ref, text: request.text, keys: request.keys });
-    return answer;
+    return this.of(ref).input(request, ref.session, (onInput: OnInput | null, typed) => {
+      const { id, text, keys } = request;
+      this.once(`input ${id}`, ref, () => this.simulated.inputs.push({ ...ref, text, keys }));
+      return onInput && this.asked(`the input ${JSON.stringify(typed)}`, () => onInput(typed));
+    });
   }
 
   async reset(ref: SessionRef, { id, reason, by }: Verbs['reset']['request']): Promise<Snapshot> {
@@ -151,6 +173,31 @@ export class SimulatedTerminals implements Terminals {
 
   endSpare(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** The answer of the test's own code. A HoldfastError is one, too: so a host fails. */
+  private asked(of: string, answer: () => unknown): SimulatedAnswer {
+    let given: unknown;
+    try {
+      given = answer();
+    } catch (err) {
+      if (err instanceof HoldfastError) throw err;
+      this.onFault(err);
+      throw answerFailed(of, err);
+    }
+    try {
+      return checkedAnswer(given, of);
+    } catch (err) {
+      this.onFault(err);
+      throw err;
+    }
+  }
+
+  private once(what: string, ref: SessionRef, record: () => void): void {
+    const key = `${what} of ${this.logPath(ref)}`;
+    if (this.recorded.has(key)) return;
+    this.recorded.add(key);
+    record();
   }
 
   private of(ref: SessionRef): SimulatedSession {

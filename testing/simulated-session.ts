@@ -2,31 +2,12 @@
 // real terminal turns them into answers.
 import { appendFileSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
-import type { SessionRef } from '../contracts/ids';
 import { KEYS, type Key, type KilledBy, type Runtime } from '../contracts/sessions/session';
 import { decide, type Facts } from '../exec/holder/waiting/observer';
 import type { CommandRecord, Snapshot, Until, Verbs } from '../exec/protocol';
+import type { SimulatedAnswer } from './simulated-answer';
 
-/** A command's scripted behaviour. A text is output that ends with exit code 0. */
-export type SimulatedAnswer =
-  | string
-  | { output?: string; exitCode?: number }
-  /** Waits for input, which leads to the next answer. `echo: false` for a password. */
-  | { output?: string; echo?: boolean; onInput: (input: string) => SimulatedAnswer }
-  /** Runs until it gets ctrl-c, a reset, or its session closes. */
-  | { output?: string; hangs: true };
-
-export interface SimulatedCommand extends SessionRef {
-  id: string;
-  runtime: Runtime;
-  code: string;
-}
-
-/** By the code, trimmed; or by a function, where undefined means "no such command". */
-export type SimulatedCommands =
-  Readonly<Record<string, SimulatedAnswer>> | ((command: SimulatedCommand) => SimulatedAnswer | undefined);
-
-type OnInput = (input: string) => SimulatedAnswer;
+export type OnInput = (input: string) => SimulatedAnswer;
 /** The exit code of a shell whose foreground was interrupted: 128 and SIGINT. */
 const INTERRUPTED = 130;
 
@@ -47,10 +28,6 @@ export class SimulatedSession {
   snapshot(command = this.command): Snapshot {
     const waiting = this.onInput && ({ echo: this.echo, certainty: 'certain' } as const);
     return { command, epoch: this.epoch, end: this.end, waiting, treeKill: 'process-search' };
-  }
-
-  hasInput(id: string): boolean {
-    return this.inputs.has(id);
   }
 
   hasReset(id: string): boolean {
@@ -81,19 +58,26 @@ export class SimulatedSession {
     return this.snapshot();
   }
 
-  input({ id, text, keys }: Verbs['input']['request'], session: number): Verbs['input']['answer'] {
+  /** `answer`: what the test says to the text; it may throw, and is not asked about a repetition. */
+  input(
+    { id, text, keys }: Verbs['input']['request'],
+    session: number,
+    answer: (onInput: OnInput | null, text: string) => SimulatedAnswer | null,
+  ): Verbs['input']['answer'] {
     const before = this.inputs.get(id);
     if (before !== undefined) return { at: before, snapshot: this.snapshot() };
     if (!this.isRunning) throw new HoldfastError('no_running_process', { session });
     const at = this.end;
+    const isInterrupt = keys.includes('ctrl-c');
+    const typed = (text ?? '') + keys.map((key: Key) => KEYS[key]).join('');
+    // First: if the test itself throws, nothing was typed.
+    const next = answer(isInterrupt ? null : this.onInput, typed);
     this.inputs.set(id, at);
-    if (keys.includes('ctrl-c')) {
+    if (isInterrupt) {
       this.finish({ exitCode: INTERRUPTED, killedBy: null });
     } else {
-      const typed = (text ?? '') + keys.map((key: Key) => KEYS[key]).join('');
       if (this.echo) this.print(`${text ?? ''}\n`);
-      const { onInput } = this;
-      if (onInput) this.go(onInput(typed));
+      if (next !== null) this.go(next);
     }
     return { at, snapshot: this.snapshot() };
   }

@@ -2,21 +2,19 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { detectTreeKill } from '../exec/processes/process-tree';
 import { SessionHost } from '../exec/host/session-host';
-import { composeWorkers, createWorkers, type WorkersOptions } from '../workers/create-workers';
+import { composeWorkers, createWorkers } from '../workers/create-workers';
 import type { Workers, WorkersLog } from '../workers/workers';
+import type { WorkersOptions } from '../workers/workers-options';
 import { RealHost } from './real-host';
 import { SimulatedTerminals, type SimulatedHost } from './simulated-host';
 
-export interface ServeOptions
-  extends
-    Required<Pick<WorkersOptions, 'dataDir' | 'tools' | 'models'>>,
-    Pick<WorkersOptions, 'dataConverter'> {
+export interface ServeOptions extends Pick<WorkersOptions, 'dataDir' | 'tools' | 'models' | 'dataConverter'> {
   temporal: TestWorkflowEnvironment;
   host: SimulatedHost | RealHost;
 }
 
 export interface Serving {
-  /** Ends the workers and the open shells. */
+  /** Ends the workers and the open shells. Throws the first error of the test's own code in a simulated host. */
   end(): Promise<void>;
 }
 
@@ -34,13 +32,14 @@ export async function serve({ temporal, host, ...shared }: ServeOptions): Promis
   const { nativeConnection: connection, namespace = 'default', address } = temporal;
   const { dataDir } = shared;
   const isReal = host instanceof RealHost;
+  const faults: unknown[] = [];
   const where = { ...shared, connection, namespace, address };
   const workers = isReal
     ? await createWorkers({ ...where, ...host.options })
     : await composeWorkers(
         // A simulated host has no files.
         { ...where, log: QUIET, checkpoints: 'off' },
-        async () => new SimulatedTerminals(dataDir, host),
+        async () => new SimulatedTerminals(dataDir, host, (err) => void faults.push(err)),
         NOTHING_FOUND,
       );
   const closing = async (ended: Promise<unknown>): Promise<void> => {
@@ -52,9 +51,10 @@ export async function serve({ temporal, host, ...shared }: ServeOptions): Promis
   };
   try {
     const { running } = await started(workers);
-    const end = (): Promise<void> => {
+    const end = async (): Promise<void> => {
       workers.shutdown();
-      return closing(running);
+      await closing(running);
+      if (faults.length > 0) throw faults[0];
     };
     return { end };
   } catch (err) {

@@ -16,7 +16,7 @@ conformsToTerminals(
   'simulated terminals',
   () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-simulated-'));
-    const terminals = new SimulatedTerminals(dataDir, simulatedHost(ANSWERS));
+    const terminals = new SimulatedTerminals(dataDir, simulatedHost(ANSWERS), () => undefined);
     return { terminals, end: () => rmSync(dataDir, { recursive: true }) };
   },
   { ownsNoProcess: true, yieldsAtOnce: true },
