@@ -3,6 +3,7 @@
 // gives the same reply.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { parseDocument } from 'yaml';
 import * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
@@ -104,22 +105,20 @@ export async function loadReplies(file: string): Promise<ScriptedReply[]> {
 }
 
 /** Throws `model_script_invalid` with every fault. */
-export function checkedReplies(file: string, content: unknown): ScriptedReply[] {
+function checkedReplies(file: string, content: unknown): ScriptedReply[] {
   const faults = faultsOf(content);
   if (faults.length > 0) throw new HoldfastError('model_script_invalid', { file, faults: faults.join('; ') });
   return content as ScriptedReply[];
 }
 
-function faultsOf(content: unknown): string[] {
-  if (!Array.isArray(content)) return [`the top must be a list of replies, got ${typeof content}`];
+/** What is wrong with replies, each with its place, what it is and what is allowed there. */
+export function faultsOf(content: unknown): string[] {
+  if (!Array.isArray(content)) return [`the top must be a list of replies, got ${shown(content)}`];
   return content.flatMap((item: unknown, index) => {
     const at = `reply ${index + 1}`;
     const result = replySchema.safeParse(item);
     if (!result.success) {
-      return result.error.issues.map((issue) => {
-        const keys = issue.code === 'unrecognized_keys' ? ` ${issue.keys.join(', ')}` : '';
-        return `${at}: "${issue.path.join('.')}" ${issue.code}${keys}, allowed ${KEYS}`;
-      });
+      return result.error.issues.map((issue) => `${at}: ${faultOf(issue, item)}`);
     }
     if ([result.data.text, result.data.calls, result.data.fail].every((part) => part === undefined))
       return [`${at}: needs "text", "calls" or "fail"`];
@@ -128,6 +127,32 @@ function faultsOf(content: unknown): string[] {
       : [`${at}: "expect" is not a regular expression: ${result.data.expect}`];
   });
 }
+
+function faultOf(issue: z.core.$ZodIssue, item: unknown): string {
+  const got = shown(issue.path.reduce((value, key) => (value as Record<PropertyKey, unknown>)[key], item));
+  const place = issue.path.length > 0 ? `"${issue.path.join('.')}"` : 'it';
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return `unknown ${issue.keys.join(', ')}${issue.path.length > 0 ? ` in ${place}` : `, allowed ${KEYS}`}`;
+    case 'invalid_type':
+      return `${place} must be of type ${issue.expected}, got ${got}`;
+    case 'invalid_union':
+      return `${place} must be an object or a text, got ${got}`;
+    case 'too_small':
+      return `${place} must ${issue.origin === 'string' ? 'not be empty' : `be at least ${issue.minimum}`}, got ${got}`;
+    case 'too_big':
+      return `${place} must be at most ${issue.maximum}, got ${got}`;
+    case 'invalid_value':
+    case 'invalid_format':
+    case 'not_multiple_of':
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'custom':
+      return `${place} is invalid, got ${got}`;
+  }
+}
+
+const shown = (value: unknown): string => shorten(inspect(value, { depth: 1, breakLength: Infinity }));
 
 const expression = (source: string): RegExp => new RegExp(source, 'ms');
 
