@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../client/holdfast-client';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { historyFromJSON, historyToJSON, type History } from '@temporalio/common/lib/proto-utils';
 
 export interface RecordedHistory {
@@ -20,19 +21,41 @@ export async function recordHistory(client: HoldfastClient, workflowId: string, 
   writeFileSync(file, `${JSON.stringify(content, null, 1)}\n`);
 }
 
-/** Reads a file, or every `.json` of a folder. */
+/** Reads a file, or every `.json` of a folder. Throws `invalid_input`, which names the file. */
 export function readHistories(path: string): RecordedHistory[] {
-  const files = statSync(path).isDirectory()
-    ? readdirSync(path)
-        .filter((name) => name.endsWith('.json'))
-        .sort()
-        .map((name) => join(path, name))
-    : [path];
-  return files.map((file) => {
-    const content = JSON.parse(readFileSync(file, 'utf8')) as { workflowId?: string; history?: unknown };
-    return described(file, historyFromJSON(content.history ?? content), content.workflowId);
+  return filesOf(path).map((file) => {
+    const content = asked(file, () => JSON.parse(readFileSync(file, 'utf8')) as unknown);
+    const { workflowId, history } = (content ?? {}) as { workflowId?: string; history?: unknown };
+    const read = asked(file, () => historyFromJSON(history ?? content));
+    const [first] = read.events ?? [];
+    if (!first?.workflowExecutionStartedEventAttributes)
+      throw notOne(file, 'JSON that does not begin with the start of a workflow');
+    return described(file, read, workflowId);
   });
 }
+
+const filesOf = (path: string): string[] =>
+  asked(path, () => {
+    if (!statSync(path).isDirectory()) return [path];
+    const names = readdirSync(path).filter((name) => name.endsWith('.json'));
+    return names.sort().map((name) => join(path, name));
+  });
+
+function asked<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (err) {
+    throw notOne(file, reasonOf(err));
+  }
+}
+
+const notOne = (file: string, reason: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'What to replay',
+    got: `${file}: ${reason}`,
+    allowed: 'a history as recordHistory(), an SDK or `temporal workflow show --output json` writes it',
+    next: 'Name a file with a history, or a folder with .json files that all have one.',
+  });
 
 /** Reads the histories of workflows on a server; of each id the latest run. */
 export function fetchHistories(

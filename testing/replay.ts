@@ -5,6 +5,7 @@ import type { HoldfastClient } from '../client/holdfast-client';
 import { RECORDED_MESSAGES, type RecordedMessagesSinks } from '../contracts/agents/recorded-messages';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withoutNamespace } from '../encryption/data-converter';
+import { checkOptions, CONVERTER } from '../workers/checked-options';
 import { workflowBundle } from '../workers/workflow-bundle';
 import type { SpanSinks } from '../workflows/messages/traced';
 import { quietenRuntime } from './quiet-runtime';
@@ -18,17 +19,17 @@ const NO_SINKS: InjectedSinks<RecordedMessagesSinks & SpanSinks> = {
 
 export interface ReplaySources {
   /** Files, or folders with `.json` files. */
-  files?: readonly string[];
+  files?: readonly string[] | undefined;
   /** Ids of workflows on the server of `client`. */
-  workflowIds?: readonly string[];
-  client?: HoldfastClient;
+  workflowIds?: readonly string[] | undefined;
+  client?: HoldfastClient | undefined;
   /**
    * The code: `{ workflowsPath }` or `{ workflowBundle }`, with sinks and interceptors if it has any. Default:
    * Holdfast's own.
    */
-  workflows?: ReplayWorkerOptions;
+  workflows?: ReplayWorkerOptions | undefined;
   /** For encrypted histories: `encryptedPayloads` of `holdfast/encryption`. */
-  dataConverter?: DataConverter;
+  dataConverter?: DataConverter | undefined;
 }
 
 export interface ReplayVerdict {
@@ -43,22 +44,16 @@ export interface ReplayVerdict {
 
 /**
  * Replays each history. Differences in the order, kind or names of commands are found; changed activity arguments and
- * removed signal handlers are not: assert those yourself.
+ * removed signal handlers are not: assert those yourself. Throws `invalid_input` for a file without a history.
  */
 export async function replayHistories(sources: ReplaySources): Promise<ReplayVerdict[]> {
   const { files = [], workflowIds = [], client, dataConverter } = sources;
+  if (!sources.workflows) checkOptions('replayHistories()', { dataConverter }, { dataConverter: CONVERTER });
   const workflows = sources.workflows ?? { workflowBundle: workflowBundle(dataConverter), sinks: NO_SINKS };
   const fetched = client ? await fetchHistories(client, workflowIds) : [];
   const histories = [...files.flatMap(readHistories), ...fetched];
-  // Replaying nothing proves nothing.
-  if (histories.length === 0 || (workflowIds.length > 0 && !client)) {
-    const got = `${files.length} files and ${workflowIds.length} workflow ids without a history`;
-    throw new HoldfastError('invalid_input', {
-      what: 'What to replay',
-      got,
-      allowed: 'at least one history',
-    });
-  }
+  if (histories.length === 0 || (workflowIds.length > 0 && !client))
+    throw nothing(`${files.length} files and ${workflowIds.length} workflow ids without a history`);
   quietenRuntime();
   const options = { ...workflows, ...(dataConverter && { dataConverter: withoutNamespace(dataConverter) }) };
   const verdicts: ReplayVerdict[] = [];
@@ -69,8 +64,13 @@ export async function replayHistories(sources: ReplaySources): Promise<ReplayVer
   return verdicts;
 }
 
-/** Throws `replay_failed` with every history that does not replay. */
+/** Replaying nothing proves nothing. */
+const nothing = (got: string): HoldfastError =>
+  new HoldfastError('invalid_input', { what: 'What to replay', got, allowed: 'at least one history' });
+
+/** Throws `replay_failed` with every history that does not replay, and `invalid_input` if there are none at all. */
 export function assertReplays(verdicts: readonly ReplayVerdict[]): void {
+  if (verdicts.length === 0) throw nothing('no verdicts');
   const failed = verdicts.filter(({ replays }) => !replays);
   if (failed.length === 0) return;
   const [first] = failed;
