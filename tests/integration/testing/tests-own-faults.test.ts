@@ -94,7 +94,7 @@ describe('an environment', () => {
   let env: HoldfastTestEnvironment;
   beforeAll(async () => {
     const none = { host: undefined, tools: undefined, models: undefined, progress: undefined };
-    const dataConverter = encryptedPayloads({ keys: [] } as never, {});
+    const dataConverter = encryptedPayloads({ keys: [] }, {});
     env = await HoldfastTestEnvironment.createLocal({ ...none, dataConverter });
   }, 60_000);
   afterAll(() => env.close());
