@@ -81,7 +81,7 @@ export class HoldfastClient {
 
   /** A session by agent, host and number; `settings` apply when a command opens it. */
   session(
-    ref: Omit<SessionRef, 'host'> & { host?: string },
+    ref: Omit<SessionRef, 'host'> & { host?: string | undefined },
     settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'> = {},
   ): SessionHandle {
     const { host = LOCAL_HOST } = ref;

@@ -8,9 +8,9 @@ export interface EncryptionSettings {
   /** The first key encrypts, all of them decrypt. Empty: nothing is encrypted. */
   keys: readonly KeySource[];
   /** Refuses unencrypted payloads. */
-  required?: boolean;
+  required?: boolean | undefined;
   /** Kinds of workflows whose messages may be unencrypted anyway: what people send from the web UI. */
-  allowPlaintext?: readonly WorkflowKind[];
+  allowPlaintext?: readonly WorkflowKind[] | undefined;
   /** Kinds that accept payloads encrypted for no particular workflow, as the codec endpoint creates them. */
-  allowUnbound?: readonly WorkflowKind[];
+  allowUnbound?: readonly WorkflowKind[] | undefined;
 }

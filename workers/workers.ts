@@ -91,7 +91,7 @@ export class Workers {
    * Serves until `shutdown`, `close`, SIGINT or SIGTERM. Sessions live on and are taken over by the next worker of the
    * data folder. If a worker fails, ends all of them and throws its error. Can be called once.
    */
-  async run({ onReady }: { onReady?: (ready: WorkersReady) => void } = {}): Promise<void> {
+  async run({ onReady }: { onReady?: ((ready: WorkersReady) => void) | undefined } = {}): Promise<void> {
     if (this.isStopping) return this.close();
     this.running ??= this.serveAndLetGo(onReady);
     return this.running;

@@ -69,11 +69,11 @@ export interface SendOptions {
 
 export interface FollowOptions {
   /** The first turn to report. Default 1. */
-  fromTurn?: number;
+  fromTurn?: number | undefined;
   /** Called at every poll. */
-  onState?: (state: AgentState) => void;
+  onState?: ((state: AgentState) => void) | undefined;
   /** Called after a turn's last message; null if another turn has ended in the meantime. */
-  onTurnEnd?: (turn: number, result: AgentResult | null) => void;
+  onTurnEnd?: ((turn: number, result: AgentResult | null) => void) | undefined;
 }
 
 export interface ForkOptions extends Partial<Omit<AgentInput, 'from'>> {

@@ -17,7 +17,7 @@ export interface FollowTokensOptions {
   /** Stops following. */
   signal: AbortSignal;
   /** Called whenever a worker has been found. Replies that start from then on are yielded. */
-  onWatching?: () => void;
+  onWatching?: (() => void) | undefined;
 }
 
 /** How often it looks for a newly started worker. */

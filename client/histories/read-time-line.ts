@@ -20,7 +20,7 @@ const LITTLE_ROOM = 8_000;
 
 export interface TimeLineOptions {
   /** How many events of histories may be read. The newest are read first. */
-  maxEvents?: number;
+  maxEvents?: number | undefined;
 }
 
 /** Throws `not_found` for an agent that the server does not know, or no longer. */

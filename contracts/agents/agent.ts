@@ -64,43 +64,43 @@ export interface AgentSettings {
   /** `provider:name`, for example `scripted:replies.yaml`. */
   model: string;
   /** Default: the model's own, which is `agent-json` for scripted ones. */
-  dialect?: DialectName;
+  dialect?: DialectName | undefined;
   /** What the model is told about itself before anything else. */
-  instructions?: string;
+  instructions?: string | undefined;
   /** Host files that the model reads before the first message, such as AGENTS.md; missing ones are left out. */
-  context?: string[];
+  context?: string[] | undefined;
   /** JSON Schema that the answer, a JSON text, must match. */
-  outputSchema?: JsonSchema;
+  outputSchema?: JsonSchema | undefined;
   /** Which host runs the shells. Default `local`. */
-  host?: string;
+  host?: string | undefined;
   /** Working folder of the shells. Default: the host's. */
-  cwd?: string;
+  cwd?: string | undefined;
   /** The host that `code_execution_remote` runs code on. Default: the only one online. */
-  remoteHost?: string;
+  remoteHost?: string | undefined;
   /** Whose agent it is: tenants take turns at the workers. Default: each tree of agents is a tenant of its own. */
-  tenant?: string;
+  tenant?: string | undefined;
   /** Names of the tools that the agent and its scripts may call. Default: all. */
-  tools?: string[];
-  limits?: Partial<TurnLimits>;
-  yield?: Partial<YieldSettings>;
+  tools?: string[] | undefined;
+  limits?: Partial<TurnLimits> | undefined;
+  yield?: Partial<YieldSettings> | undefined;
 }
 
 /** Input of the workflow `agent`: one plain JSON object. */
 export interface AgentInput extends AgentSettings {
   /** The first message. */
-  task?: string;
+  task?: string | undefined;
   /** `task` answers, closes its sessions and ends; `conversation` continues until `stop` or its idle limit. */
-  mode?: 'task' | 'conversation';
+  mode?: 'task' | 'conversation' | undefined;
   /** Sessions of its host to open at once, so that the first command in each need not wait for a shell. */
-  openSessions?: number[];
+  openSessions?: number[] | undefined;
   /** Leaves the sessions open when the agent ends. */
-  keep?: boolean;
+  keep?: boolean | undefined;
   /** Ends a conversation after this long without a message, in milliseconds. Default 24 h. */
-  idleMs?: number;
+  idleMs?: number | undefined;
   /** Starts from another conversation's first `count` messages, as that run holds them. */
-  from?: { agent: string; runId: string; count: number };
+  from?: { agent: string; runId: string; count: number } | undefined;
   /** Works in a folder of its own, in place of `cwd`. */
-  workspace?: WantedWorkspace;
+  workspace?: WantedWorkspace | undefined;
 }
 
 /**
@@ -381,7 +381,7 @@ export interface TakenAnswer {
 }
 
 export interface TranscriptRequest {
-  from?: number;
+  from?: number | undefined;
   /** Most messages to return; default 100. */
-  limit?: number;
+  limit?: number | undefined;
 }

@@ -92,52 +92,52 @@ export type Wait = 'exit' | 'output' | 'idle' | 'needs_input' | `pattern:${strin
 
 export interface ExecRequest {
   /** The same id again returns the recorded result and runs nothing. Default: the update's id. */
-  id?: string;
+  id?: string | undefined;
   /** Default `terminal`. */
-  runtime?: Runtime;
+  runtime?: Runtime | undefined;
   code: string;
-  yield?: Partial<YieldSettings>;
+  yield?: Partial<YieldSettings> | undefined;
   /** A reader's name: the session remembers how far each named reader has read. */
-  reader?: string;
+  reader?: string | undefined;
   /** The tools that this command's scripts may call. Default: all. */
-  tools?: ToolGrant;
+  tools?: ToolGrant | undefined;
   /** First ends whatever runs in the session, then runs the code in a fresh shell. Default false. */
-  reset?: boolean;
+  reset?: boolean | undefined;
 }
 
 export interface InputRequest {
   /** The same id again types nothing. Default: the update's id. */
-  id?: string;
+  id?: string | undefined;
   /** Raw text, followed by Enter; an empty text is just Enter. */
-  keyboard?: string;
+  keyboard?: string | undefined;
   /** False: the text alone, without Enter after it. Default true. */
-  enter?: boolean;
+  enter?: boolean | undefined;
   /** Keys by name, pressed after the text; with keys and no text, no Enter is added. */
-  keys?: Key[];
-  yield?: Partial<YieldSettings>;
-  reader?: string;
+  keys?: Key[] | undefined;
+  yield?: Partial<YieldSettings> | undefined;
+  reader?: string | undefined;
 }
 
 export interface OutputRequest {
   /** Byte offset; default: where `reader` stopped, otherwise where the last command began. */
-  from?: number;
+  from?: number | undefined;
   /** Returns one gapless page of at most this many bytes, instead of a bounded view with head and tail. */
-  maxBytes?: number;
-  wait?: Wait;
+  maxBytes?: number | undefined;
+  wait?: Wait | undefined;
   /** The longest wait, in milliseconds. Default 60,000. */
-  waitMs?: number;
-  reader?: string;
+  waitMs?: number | undefined;
+  reader?: string | undefined;
 }
 
 export interface WaitRequest {
   /** Sessions of the same agent and host; with `from`, output counts from there. Default: the session asked. */
   sessions?: (number | { session: number; from?: number | undefined })[];
   /** What to wait for in each. Default `exit`. */
-  for?: Wait;
+  for?: Wait | undefined;
   /** Whether one of them is enough. Default `all`. */
-  mode?: 'any' | 'all';
+  mode?: 'any' | 'all' | undefined;
   /** The longest wait, in milliseconds. Default 60,000. */
-  waitMs?: number;
+  waitMs?: number | undefined;
 }
 
 /** Why the wait for a session ended; whatever the wait was for, nothing comes after `exit`. */
@@ -151,8 +151,8 @@ export interface WaitResult {
 }
 
 export interface ResetRequest {
-  id?: string;
-  reason?: string;
+  id?: string | undefined;
+  reason?: string | undefined;
 }
 
 export type YieldReason = 'first_output' | 'between_output' | 'max' | 'waiting_input';
@@ -259,8 +259,8 @@ export interface SessionInput {
   host?: string;
   session?: number;
   /** Working folder of the shell; default: the host's. */
-  cwd?: string;
+  cwd?: string | undefined;
   /** Closes after this long without a message, in milliseconds. Default 24 h. */
-  idleMs?: number;
-  yield?: Partial<YieldSettings>;
+  idleMs?: number | undefined;
+  yield?: Partial<YieldSettings> | undefined;
 }

@@ -73,25 +73,25 @@ export interface Approval {
 }
 
 export interface ApprovalsRequest {
-  id?: string;
+  id?: string | undefined;
 }
 
 export interface ApproveRequest {
   /** Default: the only pending one. */
-  id?: string;
+  id?: string | undefined;
   /** If given, must be the hash of what is pending. */
-  hash?: string;
+  hash?: string | undefined;
   /** `session`: the same rules are not asked about again as long as this session or turn lasts. Default `once`. */
-  scope?: 'once' | 'session';
+  scope?: 'once' | 'session' | undefined;
   /** Who approves, for the record. */
-  by?: string;
+  by?: string | undefined;
 }
 
 export interface DenyRequest {
-  id?: string;
-  by?: string;
+  id?: string | undefined;
+  by?: string | undefined;
   /** The model reads it. */
-  reason?: string;
+  reason?: string | undefined;
 }
 
 /** Sent to an agent, which forwards it to one of its sessions, or without a session to its turn. */

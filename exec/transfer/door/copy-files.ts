@@ -13,15 +13,15 @@ export interface HostPath {
   agent: string;
   path: string;
   /** The agent's working folder: `settings.cwd` of its state. */
-  base?: string;
+  base?: string | undefined;
 }
 
 export interface CopyOptions {
   /** False: what is there stays. Default true. */
-  clobber?: boolean;
-  observer?: Observer;
+  clobber?: boolean | undefined;
+  observer?: Observer | undefined;
   /** An abort interrupts the transfer: the next one goes on. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 interface Transfer {

@@ -24,7 +24,7 @@ test.each([
   [{ tool: [], agent: true }, 'got tool: []; agent: true, allowed the options dataDir, host, agents'],
   [{ dataConverter: { payloadConverterPath: '/nope.js' } }, 'allowed dataConverter: only `payloadCodecs`'],
   [{ dataConverter: { failureConverterPath: '/nope.js' } }, 'allowed dataConverter: only `payloadCodecs`'],
-])('%p', async (wrong, text) => {
+])('the options %p are refused before anything is made', async (wrong, text) => {
   const dataDir = join(folder, 'data');
   const made = createWorkers({ address: '127.0.0.1:1', dataDir, ...wrong } as never);
   await expect(made).rejects.toMatchObject({
