@@ -59,15 +59,16 @@ interface ConnectOptions {
   interceptors?: readonly WorkflowClientInterceptor[] | undefined;
 }
 
-/** Throws `no_server` if nothing answers within ten seconds. */
+/** Throws `no_server` if nothing answers within ten seconds, and `invalid_input` for a converter that cannot be loaded. */
 export async function connectTemporal(
   server: Pick<ResolvedServer, 'address' | 'namespace' | 'connection'>,
   { dataConverter, patienceMs, startsTraces, interceptors }: ConnectOptions = {},
 ): Promise<Client> {
   const { address, namespace } = server;
   const contact: Contact = {};
+  let connection: Connection;
   try {
-    const connection = await Connection.connect({
+    connection = await Connection.connect({
       interceptors: closableRequests(contact, patienceMs),
       ...server.connection,
       channelArgs: {
@@ -78,7 +79,11 @@ export async function connectTemporal(
       address,
       connectTimeout: CONNECT_MS,
     });
-    keepContact(connection, contact);
+  } catch (err) {
+    throw new HoldfastError('no_server', { address, reason: reasonOf(err).replace(/\n.*/s, '') });
+  }
+  keepContact(connection, contact);
+  try {
     return new Client({
       connection,
       namespace,
@@ -86,6 +91,12 @@ export async function connectTemporal(
       ...messageInterceptors(dataConverter, startsTraces, interceptors),
     });
   } catch (err) {
-    throw new HoldfastError('no_server', { address, reason: reasonOf(err).replace(/\n.*/s, '') });
+    await connection.close();
+    // The server is there: a converter's path leads nowhere, or to something else.
+    throw new HoldfastError('invalid_input', {
+      what: 'The data converter',
+      got: reasonOf(err),
+      allowed: 'codecs and converters that can be loaded',
+    });
   }
 }

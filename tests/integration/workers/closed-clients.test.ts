@@ -88,3 +88,12 @@ test.each([{ host: null }, { host: 'missing-a' }, { host: 'missing-b', agents: f
   },
   60_000,
 );
+
+test('a converter that cannot be loaded is no server that is away', async () => {
+  const dataConverter = { payloadConverterPath: '/nope.js' };
+  const made = HoldfastClient.connect({ address: testAddress(), dataConverter }, {});
+  await expect(made).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringMatching(/^The data converter is invalid: got .*nope\.js/) as string,
+  });
+}, 60_000);
