@@ -1,7 +1,7 @@
 // The single typed client: backends, the command line and our own activities all use it.
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { checkedQueue, LOCAL_HOST, MAIN_TASK_QUEUE, type SessionRef } from '../contracts/ids';
+import { checkedObject, checkedQueue, LOCAL_HOST, MAIN_TASK_QUEUE, type SessionRef } from '../contracts/ids';
 import type { SessionInput } from '../contracts/sessions/session';
 import { AgentDirectory } from './agents/agent-directory';
 import { turnState } from './agents/agent-overview';
@@ -79,12 +79,12 @@ export class HoldfastClient {
     return readTimeLine(this.namespaces, this.server, agent, options);
   }
 
-  /** A session by agent, host and number; `settings` apply when a command opens it. */
+  /** A session by agent, host and number; `settings` apply when a command opens it. Throws `invalid_input`. */
   session(
     ref: Omit<SessionRef, 'host'> & { host?: string | undefined },
     settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'> = {},
   ): SessionHandle {
-    const { host = LOCAL_HOST } = ref;
+    const { host = LOCAL_HOST } = checkedObject('The session', ref, '{ agent, session } and perhaps a host');
     const home = (): Promise<Client> => this.namespaces.clientOf(host);
     return new SessionHandle(home, { ...ref, host }, settings, this.server);
   }

@@ -1,6 +1,7 @@
 // Names that outside callers depend on: ids, workflow ids and task queues. Pure.
 import type { Shell } from './agents/agent';
 import { HoldfastError } from './errors/holdfast-error';
+import { asJson } from './text/as-json';
 
 /** Every id must match this before it becomes part of a path, a workflow id or a queue name. */
 export const ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -90,9 +91,15 @@ export function checkedId(what: string, value: unknown): string {
   if (typeof value === 'string' && ID_PATTERN.test(value)) return value;
   throw new HoldfastError('invalid_input', {
     what: `The ${what} id`,
-    got: JSON.stringify(value) ?? 'nothing',
+    got: asJson(value),
     allowed: `1 to 63 of a-z, 0-9, "_" and "-", beginning with a letter or digit`,
   });
+}
+
+/** The value itself. Throws `invalid_input` unless it is an object: a caller's code may not have been compiled. */
+export function checkedObject<T>(what: string, value: T, allowed: string): T {
+  if (typeof value === 'object' && value !== null) return value;
+  throw new HoldfastError('invalid_input', { what, got: asJson(value), allowed });
 }
 
 export const isSessionNumber = (value: unknown): value is number =>
@@ -103,7 +110,7 @@ export function checkedSession(value: unknown): number {
   if (isSessionNumber(value)) return value;
   throw new HoldfastError('invalid_input', {
     what: 'The session',
-    got: JSON.stringify(value) ?? 'nothing',
+    got: asJson(value),
     allowed: `a whole number from 0 to ${MAX_SESSION_NUMBER}`,
   });
 }

@@ -9,6 +9,7 @@ import type { Message } from '../../contracts/messages/message';
 import { APPROVAL_MESSAGES as MESSAGES } from '../../contracts/messages/to-askers';
 import type { OpenQuestion } from '../../contracts/agents/questions';
 import { parseRequest } from '../../contracts/schemas/parse-request';
+import { asJson } from '../../contracts/text/as-json';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import { deliverQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
@@ -113,6 +114,12 @@ export class ApprovalDesk {
 
   private async delivery(workflowId: string): Promise<Delivery> {
     const { server, namespaces } = this;
+    if (typeof workflowId !== 'string' || workflowId === '')
+      throw new HoldfastError('invalid_input', {
+        what: 'The workflow id',
+        got: asJson(workflowId),
+        allowed: 'the `workflowId` of what waits, as `approvals.list()` gives it',
+      });
     const client = await namespaces.clientOf(parseSessionWorkflowId(workflowId)?.host ?? LOCAL_HOST);
     return { client, server, workflowId, needsWorker: true, what: 'What waits' };
   }

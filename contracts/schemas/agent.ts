@@ -5,6 +5,7 @@ import { WORKSPACES, type SpawnRequest } from '../agents/sub-agents';
 import { ID_PATTERN, MESSAGE_ID_MAX_CHARS } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
 import { MAX_SESSIONS_PER_AGENT } from '../sessions/session';
+import { asJson, isJson } from '../text/as-json';
 import { REWOUND_PARTS } from '../workspaces/rewinds';
 import { idSchema, milliseconds, sessionNumber, toolNamesSchema, yieldSchema } from './session';
 import { wantedWorkspaceSchema } from './checkpoint-shapes';
@@ -38,14 +39,17 @@ export const limitsSchema = z.partial(
 
 const modelName = z.string().check(
   matching(MODEL_NAME, {
-    error: (issue) =>
-      `got ${JSON.stringify(issue.input)}, allowed provider:name, for example scripted:replies.yaml`,
+    error: (issue) => `got ${asJson(issue.input)}, allowed provider:name, for example scripted:replies.yaml`,
   }),
 );
 const path = z.string().check(z.minLength(1), z.maxLength(1_000));
 /** As JSON; it is sent with every model call. */
 const MAX_SCHEMA_BYTES = 50_000;
 const jsonSchema = z.record(z.string(), z.unknown()).check(
+  z.refine<Record<string, unknown>>(isJson, {
+    error: 'got what JSON cannot hold, such as a value that contains itself, allowed a JSON Schema',
+    abort: true,
+  }),
   z.refine<Record<string, unknown>>((value) => jsonBytes(value) <= MAX_SCHEMA_BYTES, {
     error: (issue) => `got ${jsonBytes(issue.input)} bytes as JSON, allowed ${MAX_SCHEMA_BYTES}`,
   }),

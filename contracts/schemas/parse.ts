@@ -1,5 +1,6 @@
 // Checks a value against its shape and reports everything wrong with it, in the catalogue's words.
 import { HoldfastError } from '../errors/holdfast-error';
+import { asJson } from '../text/as-json';
 import { z } from './zod';
 import { ownValue } from '../own';
 
@@ -11,15 +12,32 @@ const SHOWN_FAULTS = 2_000;
  * value, such as input that may be a password, it shows only the keys. Accepts schemas of `zod` and `zod/mini`.
  */
 export function parseWith<T>(schema: z.core.$ZodType<T>, what: string, value: unknown, secret = false): T {
-  // In our words: another library in the process may have configured zod's messages.
-  const result = z.core.safeParse(schema, value ?? {}, { error: describe });
+  return checkedBy(z.core.safeParse(schema, value ?? {}, IN_OUR_WORDS), { what, value, secret });
+}
+
+/** The same for schemas of others, whose checks may be async. Throws what such a check throws. */
+export async function parseAsyncWith<T>(
+  schema: z.core.$ZodType<T>,
+  what: string,
+  value: unknown,
+  secret = false,
+): Promise<T> {
+  const result = await z.core.safeParseAsync(schema, value ?? {}, IN_OUR_WORDS);
+  return checkedBy(result, { what, value, secret });
+}
+
+/** Another library in the process may have configured zod's messages. */
+const IN_OUR_WORDS = { error: describe };
+
+function checkedBy<T>(
+  result: z.core.util.SafeParseResult<T>,
+  { what, value, secret }: { what: string; value: unknown; secret: boolean },
+): T {
   if (result.success) return result.data;
   const faults = result.error.issues.map((issue) => `${pointer(issue.path)}${issue.message}`);
   throw new HoldfastError('invalid_input', {
     what,
-    got: secret
-      ? shorten(keysOf(value))
-      : shorten(JSON.stringify(faultyPart(value, result.error)) ?? 'nothing'),
+    got: secret ? shorten(keysOf(value)) : shorten(asJson(faultyPart(value, result.error))),
     allowed: `a value without these faults: ${shorten(faults.join('; '), SHOWN_FAULTS)}`,
   });
 }

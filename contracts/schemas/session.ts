@@ -12,6 +12,7 @@ import {
   type Key,
   type Wait,
 } from '../sessions/session';
+import { asJson } from '../text/as-json';
 import { DEFAULT_TOOL_CALLS, MAX_TOOL_DEPTH } from '../tools/tool-grant';
 import { TOOL_NAME } from '../tools/tools';
 import { matching, z } from './zod';
@@ -37,11 +38,11 @@ const withoutNul = z.refine<string>((text) => !text.includes('\0'), {
 const wholeNumber = (from: number, to: number): z.ZodMiniNumber =>
   z
     .number({
-      error: (issue) => `got ${JSON.stringify(issue.input)}, allowed a whole number from ${from} to ${to}`,
+      error: (issue) => `got ${asJson(issue.input)}, allowed a whole number from ${from} to ${to}`,
     })
     .check(
       z.refine<number>((n) => Number.isInteger(n) && n >= from && n <= to, {
-        error: (issue) => `got ${JSON.stringify(issue.input)}, allowed a whole number from ${from} to ${to}`,
+        error: (issue) => `got ${asJson(issue.input)}, allowed a whole number from ${from} to ${to}`,
       }),
     );
 
@@ -75,8 +76,7 @@ export const yieldSchema = z.partial(
 
 const WAITS = ['exit', 'output', 'idle', 'needs_input'];
 export const waitSchema = z.custom<Wait>((value) => typeof value === 'string' && isWait(value), {
-  error: (issue) =>
-    `got ${JSON.stringify(issue.input)}, allowed ${WAITS.join(', ')} or pattern:RE with a valid RE`,
+  error: (issue) => `got ${asJson(issue.input)}, allowed ${WAITS.join(', ')} or pattern:RE with a valid RE`,
 });
 
 function isWait(value: string): boolean {
@@ -132,7 +132,7 @@ const target = z.union(
       from: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
     }),
   ],
-  { error: (issue) => `got ${JSON.stringify(issue.input)}, allowed a session's number or {session, from}` },
+  { error: (issue) => `got ${asJson(issue.input)}, allowed a session's number or {session, from}` },
 );
 export const waitRequestSchema = z.strictObject({
   sessions: z.optional(z.array(target).check(z.minLength(1), z.maxLength(MAX_SESSIONS_PER_AGENT))),
