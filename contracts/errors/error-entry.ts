@@ -46,6 +46,44 @@ export const entry = <Facts extends ErrorFacts = ErrorFacts>(
   next,
 });
 
+/** Stands for a fact in a text, to see where it is shown. */
+const MARK = '\0';
+
+/**
+ * The message and the next step. A fact that they show and that is missing, since no compiler has checked the code that
+ * made the error, is named in its place.
+ */
+export function textsOf(e: ErrorEntry, facts: ErrorFacts): { message: string; next: string } {
+  const texts = { message: e.message(facts), next: e.next(facts) };
+  if (!`${texts.message}${texts.next}`.includes('undefined')) return texts;
+  const whole = { ...facts };
+  for (const name of absentFacts(e, facts)) if (isShown(e, facts, name)) whole[name] = `(no "${name}" given)`;
+  return { message: e.message(whole), next: e.next(whole) };
+}
+
+/** Those that the texts ask for. */
+function absentFacts(e: ErrorEntry, facts: ErrorFacts): Set<string> {
+  const absent = new Set<string>();
+  const watched = new Proxy(facts, {
+    get(_facts, name) {
+      if (typeof name === 'string' && facts[name] === undefined) absent.add(name);
+      return facts[String(name)];
+    },
+  });
+  e.message(watched);
+  e.next(watched);
+  return absent;
+}
+
+/** Whether a text shows the fact, whatever it is: one that is optional changes what is around it. */
+function isShown(e: ErrorEntry, facts: ErrorFacts, name: string): boolean {
+  const marked = { ...facts, [name]: MARK };
+  return (['message', 'next'] as const).some((text) => {
+    const shown = e[text](marked);
+    return shown.includes(MARK) && shown.replaceAll(MARK, 'undefined') === e[text](facts);
+  });
+}
+
 /** Ends text that came from elsewhere, where it does not end itself. */
 export function sentence(text: ErrorFacts[string]): string {
   const trimmed = String(text).trim();

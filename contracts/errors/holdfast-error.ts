@@ -1,6 +1,7 @@
 // Every error that a caller can see is thrown as HoldfastError with a code from the catalogue. Pure.
 import { CATALOGUE } from './catalogue';
-import type { ErrorEffect, ErrorEntry, ErrorFacts } from './error-entry';
+import { asJson } from '../text/as-json';
+import { textsOf, type ErrorEffect, type ErrorEntry, type ErrorFacts } from './error-entry';
 
 export type { ErrorEffect, ErrorFacts } from './error-entry';
 
@@ -30,9 +31,11 @@ export class HoldfastError extends Error {
   readonly facts: ErrorFacts;
 
   constructor(...[code, facts = {}]: CodeAndFacts) {
+    // A tool's author may write in JavaScript.
+    if (!isErrorCode(code) || !isObject(facts)) throw misuse(code, facts);
     const e: ErrorEntry = CATALOGUE[code];
-    const next = e.next(facts);
-    super(`${e.message(facts)}${NEXT}${next}`);
+    const { message, next } = textsOf(e, facts);
+    super(`${message}${NEXT}${next}`);
     this.name = 'HoldfastError';
     this.code = code;
     this.facts = facts;
@@ -49,7 +52,12 @@ export class HoldfastError extends Error {
   }
 
   /** An error that was made elsewhere: in another process, which may be of another release, or in a file. */
-  static received(code: ErrorCode, facts: ErrorFacts = {}): HoldfastError {
+  static received(code: ErrorCode, given: ErrorFacts = {}): HoldfastError {
+    const facts = isObject(given) ? given : {};
+    if (!isErrorCode(code))
+      return new HoldfastError('internal', {
+        reason: `${asJson(code)} of another release: ${asJson(given)}`,
+      });
     return new HoldfastError(...([code, facts] as unknown as CodeAndFacts));
   }
 
@@ -81,6 +89,16 @@ export const ERROR_CODES = Object.keys(CATALOGUE) as readonly ErrorCode[];
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(CATALOGUE, value);
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** A plain error: what the code that made it had done by then is not known, as with any other fault of it. */
+const misuse = (code: unknown, facts: unknown): Error =>
+  new Error(
+    `A HoldfastError cannot be made: got the code ${asJson(code)} with the facts ${asJson(facts)}, allowed a code of ` +
+      'docs/errors.md, such as invalid_input or not_found, with an object of its facts.' +
+      `${NEXT}Throw an Error with a text of your own, or a HoldfastError with a code of that page.`,
+  );
 
 /** Itself, or `internal` for an error that nobody foresaw. */
 export const asHoldfastError = (err: unknown): HoldfastError =>

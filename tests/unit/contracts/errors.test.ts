@@ -113,10 +113,51 @@ test('an optional fact that is missing leaves no trace', () => {
 
 test('an error without a fact that its text shows does not compile', () => {
   // @ts-expect-error: `allowed` is missing. `npm run check` compiles this file.
-  expect(new HoldfastError('unknown_tool', { got: 'grep' }).message).toContain('undefined');
+  expect(new HoldfastError('unknown_tool', { got: 'grep' }).message).toContain('(no "allowed" given)');
   // @ts-expect-error: `got` may be undefined.
   new HoldfastError('id_conflict', { got: ([] as string[])[0] });
   expect(new HoldfastError('unknown_tool', { got: 'grep', allowed: 'shell' }).message).not.toContain(
     'undefined',
   );
+});
+
+/** In JavaScript, or from a process of another release. */
+test.each(codes)('%s without its facts names those that are missing, and shows no undefined', (code) => {
+  const { message } = HoldfastError.received(code);
+  expect(message).not.toContain('undefined');
+});
+
+test('facts that are missing are named where they would be shown, optional ones are not', () => {
+  expect(HoldfastError.received('invalid_input', { got: '5' }).message).toBe(
+    '(no "what" given) is invalid: got 5, allowed (no "allowed" given). Next: Correct the value and send it again; ' +
+      'nothing was started.',
+  );
+});
+
+test('the texts of a fact that says undefined are its own', () => {
+  const { message } = new HoldfastError('tool_failed', { tool: 'x', attempts: 1, reason: 'undefined' });
+  expect(message).toContain('The tool x failed (attempts: 1): undefined');
+});
+
+describe('a HoldfastError that its author cannot make', () => {
+  const Made = HoldfastError as unknown as new (...args: unknown[]) => HoldfastError;
+  test.each<[unknown[], string]>([
+    [['my_code'], 'got the code "my_code" with the facts {}, allowed a code of docs/errors.md'],
+    [['my_code', { why: 'x' }], 'got the code "my_code" with the facts {"why":"x"}, allowed'],
+    [['toString'], 'got the code "toString"'],
+    [[], 'got the code nothing'],
+    [['invalid_input', 'the date is wrong'], 'with the facts "the date is wrong", allowed'],
+    [['invalid_input', null], 'with the facts null, allowed'],
+  ])('%j says what was given, what is allowed and what to do', (args, said) => {
+    const made = (): HoldfastError => new Made(...args);
+    expect(made).toThrow(said);
+    expect(made).toThrow('Next: Throw an Error with a text of your own, or');
+    expect(made).not.toThrow(TypeError);
+  });
+});
+
+test('an error that another release made, with a code that is not here, keeps what it said', () => {
+  const err = HoldfastError.received('of_tomorrow' as ErrorCode, { got: 'x' });
+  expect([err.code, err.message]).toEqual(['internal', expect.stringContaining('"of_tomorrow"')]);
+  expect(err.message).toContain('{"got":"x"}');
 });
