@@ -1,21 +1,12 @@
 // The registry of tools: what models and scripts may call. A built-in tool is one file and one line here; custom tools
 // are passed in where the parts are composed; tools of sources come and go.
 import { setTimeout as delay } from 'node:timers/promises';
-import * as z from 'zod/mini';
 import type { ToolCall, ToolResult } from '../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { failedCall } from '../contracts/errors/failed-call';
-import { parseWith } from '../contracts/schemas/parse';
 import { sessionFacts, type SessionFacts } from '../contracts/sessions/session-facts';
-import { ARGUMENT_ROLES, CODE_LANGUAGES } from '../contracts/tools/call-facts';
 import type { OfferedTool } from '../contracts/tools/offered-tools';
-import {
-  EFFECTS,
-  TOOL_NAME,
-  type JsonValue,
-  type ToolDescription,
-  type ToolOutcome,
-} from '../contracts/tools/tools';
+import type { JsonValue, ToolDescription, ToolOutcome } from '../contracts/tools/tools';
 import { applyWorkspaceTool } from './agents/apply-workspace-tool';
 import { listAgentsTool } from './agents/list-agents-tool';
 import { sendMessageTool } from './agents/send-message-tool';
@@ -25,16 +16,18 @@ import { waitForAgentsTool } from './agents/wait-for-agents-tool';
 import { applyPatchTool } from './files/apply-patch-tool';
 import { codeExecutionRemoteTool } from './sessions/code-execution-remote-tool';
 import { codeExecutionTool } from './sessions/code-execution-tool';
-import { runConfined } from './confined/run-confined';
+import { checkTool } from './check-tool';
 import { connectToolsTool } from './sessions/connect-tools-tool';
 import { execCommandTool } from './sessions/exec-command-tool';
 import { createExecutePythonCodeTool } from './sessions/execute-python-code-tool';
+import { describe } from './describe-tool';
 import { createFetchTool } from './fetch/fetch-tool';
 import { grepFilesTool } from './files/grep-files-tool';
 import { inputTool } from './sessions/input-tool';
 import { isSameFunction } from './stubs/function-names';
 import { listDirTool } from './files/list-dir-tool';
 import { readFileTool } from './files/read-file-tool';
+import { afterAttempts, checkArgs, checkedJson, runTool, textOf } from './run-tool';
 import { shellTool } from './programs/shell-tool';
 import type { Tool, ToolContext, ToolSource } from './tool';
 import { viewImageTool } from './files/view-image-tool';
@@ -89,12 +82,8 @@ const builtIn = ({
   ...(unifiedExec ? UNIFIED_EXEC : []),
 ];
 
-/** How often a tool that throws is run; then its caller gets what it threw. */
-const MAX_ATTEMPTS = 5;
 /** Longer than a server of a usual size takes to start. */
 const SETTLING_MS = 10_000;
-/** Node's limit: a longer timer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A tool as models and scripts see it, and where it came from. */
 export interface ToolRegistry {
@@ -108,8 +97,11 @@ export interface ToolRegistry {
   settled(): Promise<void>;
   /** The tool with this name. Throws `unknown_tool`. */
   find(name: string): Tool;
-  /** The arguments as the tool expects them. Throws `invalid_input` with a JSON pointer for each fault. */
-  check(tool: Tool, args: unknown): unknown;
+  /**
+   * The arguments as the tool expects them. Throws `invalid_input` with a JSON pointer for each fault, and `tool_failed`
+   * if the tool's schema throws.
+   */
+  check(tool: Tool, args: unknown): Promise<unknown>;
   /**
    * Runs a call. Errors that the caller can fix, and unknown outcomes, are returned as outcomes. Throws errors that are
    * worth another attempt with the same key.
@@ -178,7 +170,7 @@ export function createToolRegistry(
       settle<ToolOutcome>(
         async () => {
           const found = toRun(tool, context);
-          const shown = found.result ? asJson : (value: JsonValue): string => textOf(found, value);
+          const shown = found.result ? checkedJson : (value: JsonValue): string => textOf(found, value);
           return { ok: true, value: await runTool(found, args, context, shown) };
         },
         (err) => err.toOutcome(),
@@ -191,7 +183,7 @@ export function createToolRegistry(
           const watched: ToolContext = { ...context, sawSession: (view) => (session = sessionFacts(view)) };
           const { content, value } = await runTool(tool, args, watched, (result) => ({
             content: textOf(tool, result),
-            value: tool.result ? asJson(result) : textOf(tool, result),
+            value: tool.result ? checkedJson(result) : textOf(tool, result),
           }));
           const facts = { ...(session && { session }), ...(wantsValue && { value }) };
           return { callId, tool: name, content, isError: false, ...facts };
@@ -244,131 +236,4 @@ function add(tools: Map<string, Tool>, tool: Tool): void {
   if (namesake !== undefined)
     throw new HoldfastError('tool_name_taken', { got: tool.name, before: namesake });
   tools.set(tool.name, tool);
-}
-
-function describe({ name, description, args, parameters, result, effects, runsOn }: Tool): ToolDescription {
-  // The schema of the input: arguments with a default may be left out.
-  const schema = parameters ?? z.toJSONSchema(args, { unrepresentable: 'any', io: 'input' });
-  const resultSchema = result && ('jsonSchema' in result ? result.jsonSchema : z.toJSONSchema(result));
-  return {
-    name,
-    description,
-    parameters: schema,
-    result: resultSchema ?? null,
-    effects,
-    runsOn: runsOn ?? 'anywhere',
-  };
-}
-
-function textOf(tool: Tool, value: JsonValue): string {
-  if (tool.text) return tool.text(value);
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-}
-
-/** One attempt. Throws on timeout; a tool that ignores its signal is no longer waited for. */
-async function inTime(tool: Tool, args: unknown, context: ToolContext): Promise<JsonValue> {
-  const { timeoutMs } = tool;
-  if (timeoutMs === undefined || timeoutMs > LONGEST_TIMER_MS) return runWhereItBelongs(tool, args, context);
-  const over = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const err = new Error(`it timed out after ${timeoutMs} ms`);
-      reject(err);
-      over.abort(err);
-    }, timeoutMs);
-  });
-  const signal = AbortSignal.any([context.signal, over.signal]);
-  try {
-    return await Promise.race([tool.run(args, { ...context, signal }), timeUp]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function runWhereItBelongs(tool: Tool, args: unknown, context: ToolContext): Promise<JsonValue> {
-  const { host, signal } = context;
-  const confine = tool.usesFiles ? host?.confine : undefined;
-  if (!host || !confine) return tool.run(args, context);
-  const call = { tool: tool.name, args, cwd: host.cwd };
-  return runConfined(call, { host: { ...host, confine }, signal, addImage: context.addImage });
-}
-
-/** Throws if it is not JSON: that is the tool's fault, not that of the code that records it later. */
-function asJson(value: JsonValue): JsonValue {
-  JSON.stringify(value);
-  return value;
-}
-
-/** Custom tools may come from modules that no compiler has checked. */
-function checkTool(tool: Partial<Tool> | undefined): void {
-  const allowed: Record<string, boolean> = {
-    'name: 1 to 64 of a-z, A-Z, 0-9, "_" and "-"':
-      typeof tool?.name === 'string' && TOOL_NAME.test(tool.name),
-    'description: a text': typeof tool?.description === 'string' && tool.description.trim() !== '',
-    'args: a schema of zod 4': typeof tool?.args === 'object' && '_zod' in tool.args,
-    [`effects: ${EFFECTS.join(', ')}`]: (EFFECTS as readonly unknown[]).includes(tool?.effects),
-    'runsOn: host or anywhere': ['host', 'anywhere', undefined].includes(tool?.runsOn),
-    [`argumentRoles: an argument's name for any of ${ARGUMENT_ROLES.join(', ')}`]:
-      tool?.argumentRoles === undefined || areRoles(tool.argumentRoles),
-    [`codeLanguage: ${CODE_LANGUAGES.join(', ')}`]: [...CODE_LANGUAGES, undefined].includes(
-      tool?.codeLanguage,
-    ),
-    'session: a function': isFunctionOrAbsent(tool?.session),
-    'forPerson: a function': isFunctionOrAbsent(tool?.forPerson),
-    'run: a function': typeof tool?.run === 'function',
-  };
-  const faults = Object.keys(allowed).filter((what) => !allowed[what]);
-  if (faults.length > 0)
-    throw new HoldfastError('tool_invalid', { got: String(tool?.name), allowed: faults.join('; ') });
-}
-
-const areRoles = (roles: unknown): boolean =>
-  typeof roles === 'object' &&
-  roles !== null &&
-  Object.entries(roles).every(
-    ([role, name]) =>
-      (ARGUMENT_ROLES as readonly string[]).includes(role) && ['string', 'undefined'].includes(typeof name),
-  );
-
-const isFunctionOrAbsent = (value: unknown): boolean => ['function', 'undefined'].includes(typeof value);
-
-const checkArgs = (tool: Tool, args: unknown): unknown =>
-  parseWith(tool.args, `The call to ${tool.name}`, args, tool.secret);
-
-/**
- * A refusal as the caller is told it. One that comes after an attempt that was cut off says nothing about that attempt:
- * the tool may have had its effect.
- */
-export function afterAttempts(attempt: number, name: string, refused: HoldfastError): HoldfastError {
-  if (attempt === 1) return refused;
-  const reason = `the worker was lost during the call, and it was not run again: ${refused.detail}`;
-  return new HoldfastError('unknown_outcome', { what: `the call to ${name}`, reason });
-}
-
-async function runTool<T extends JsonValue>(
-  tool: Tool,
-  args: Record<string, unknown>,
-  context: ToolContext,
-  shown: (value: JsonValue) => T,
-): Promise<T> {
-  const { name, effects } = tool;
-  const allowed = context.caller ? context.caller.allowed : context.settings.tools;
-  if (allowed && !allowed.includes(name))
-    throw new HoldfastError('tool_not_allowed', { got: name, allowed: allowed.join(', ') || 'none' });
-  const parsed = checkArgs(tool, args);
-  const unknown = (reason: string): HoldfastError =>
-    new HoldfastError('unknown_outcome', { what: `the call to ${name}`, reason });
-  // Before anything that may have changed since the first attempt and would say that nothing was run.
-  if (effects === 'once' && context.attempt > 1)
-    throw unknown('the worker was lost during the call, which must not run twice');
-  context.host?.admit?.(name, effects);
-  try {
-    return shown(await inTime(tool, parsed, context));
-  } catch (err) {
-    if (err instanceof HoldfastError || context.signal.aborted) throw err;
-    if (effects === 'once') throw unknown(reasonOf(err));
-    if (context.attempt < MAX_ATTEMPTS) throw err;
-    throw new HoldfastError('tool_failed', { tool: name, attempts: context.attempt, reason: reasonOf(err) });
-  }
 }

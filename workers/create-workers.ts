@@ -19,6 +19,7 @@ import { usualWorkingFolder } from '../exec/working-folder';
 import { createDialects } from '../models/dialects/dialects';
 import { createProviders } from '../models/providers';
 import { OfferedTools } from '../tools/offered-tools';
+import { checkedTools } from '../tools/check-tool';
 import { createToolRegistry } from '../tools/registry';
 import { builtInOptions, configurationSource } from './configuration/configuration';
 import { createAgentSide } from './agents/agent-side';
@@ -83,7 +84,7 @@ export async function composeWorkers(
   const log: WorkersLog = options.log ?? Runtime.instance().logger;
   const exposed = exposedIn(options);
   const configured = await configureTools({ dataDir, config: options.config, exposed, log });
-  const own = [...configured.tools, ...(options.tools ?? [])];
+  const own = [...configured.tools, ...checkedTools(options.tools ?? [])];
   const { checkpoints } = options;
   const configuration = checkpoints
     ? {

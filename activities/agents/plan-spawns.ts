@@ -48,7 +48,7 @@ async function planOf(
   if ('fault' in resolved) return undefined;
   try {
     const tool = tools.find(name);
-    const plan = await tool.plan?.(tools.check(tool, resolved.args));
+    const plan = await tool.plan?.(await tools.check(tool, resolved.args));
     // The agent would refuse it.
     if (plan) parseRequest(AGENT_MESSAGES.spawn, { key, ...plan });
     return plan;

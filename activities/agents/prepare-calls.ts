@@ -30,43 +30,47 @@ export async function prepareCalls(reply: ParsedReply, preparation: Preparation)
 }
 
 async function prepared(written: ToolCall, { tools, allowed, key, ruled }: Preparation): Promise<ToolCall> {
-  const tool = unlessRefused(() => tools.find(written.tool));
+  const tool = await unlessRefused(() => tools.find(written.tool));
   const call = tool ? withMendedCode(written, tool) : written;
   const mayRun = allowed?.includes(call.tool) ?? true;
   const isForTurn =
-    mayRun && tool?.inTurn === true && unlessRefused(() => tools.check(tool, call.args)) !== undefined;
+    mayRun &&
+    tool?.inTurn === true &&
+    (await unlessRefused(() => tools.check(tool, call.args))) !== undefined;
   return {
     ...call,
     ...(await ruled(call)),
     ...(tool?.runsOn === 'host' ? { runsOn: 'host' } : isForTurn && { runsOn: 'turn' }),
-    ...(key !== undefined && { facts: tool ? factsOf(tools, tool, call, `${key}/${call.callId}`) : {} }),
+    ...(key !== undefined && {
+      facts: tool ? await factsOf(tools, tool, call, `${key}/${call.callId}`) : {},
+    }),
   };
 }
 
 /** Undefined for what the tool's activity reports: a name that the model made up, or invalid arguments. */
-function unlessRefused<T>(work: () => T): T | undefined {
+async function unlessRefused<T>(work: () => T | Promise<T>): Promise<T | undefined> {
   try {
-    return work();
+    return await work();
   } catch (err) {
     if (err instanceof HoldfastError) return undefined;
     throw err;
   }
 }
 
-function factsOf(tools: ToolRegistry, tool: Tool, { args }: ToolCall, key: string): CallFacts {
+async function factsOf(tools: ToolRegistry, tool: Tool, { args }: ToolCall, key: string): Promise<CallFacts> {
   const { argumentRoles: roles } = tool;
-  return { ...sessionFactsOf(tools, tool, args, key), ...(roles && { roles }) };
+  return { ...(await sessionFactsOf(tools, tool, args, key)), ...(roles && { roles }) };
 }
 
-function sessionFactsOf(
+async function sessionFactsOf(
   tools: ToolRegistry,
   tool: Tool,
   args: ToolCall['args'],
   key: string,
-): Pick<CallFacts, 'session' | 'forPerson'> {
+): Promise<Pick<CallFacts, 'session' | 'forPerson'>> {
   if (!tool.session) return {};
   try {
-    const checked = tools.check(tool, args);
+    const checked = await tools.check(tool, args);
     const session = tool.session(checked, key);
     if (!isSessionNumber(session)) return {};
     return { session, ...(tool.forPerson?.(checked) === true && { forPerson: true }) };

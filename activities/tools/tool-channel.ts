@@ -174,7 +174,7 @@ class SessionChannel {
   ): Promise<ToolCallRequest> {
     const { tools, blobs, rulings } = this.options;
     const tool = await this.toolOf(name);
-    tools.check(tool, args);
+    await tools.check(tool, args);
     const { hold, denied } = await rulings.of(name, args, { host: this.session.ref.host, cwd });
     if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
     const { effects, runsOn = 'anywhere', timeoutMs = DEFAULT_TIMEOUT_MS, secret } = tool;

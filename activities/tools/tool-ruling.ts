@@ -1,7 +1,8 @@
 // The policy's ruling on tool calls. It is written into a call when the call is accepted, because workflows know no
 // policy; the tool's host checks once more before it runs the tool.
 import type { Place, ToolHold } from '../../contracts/tools/approvals';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { asJson } from '../../contracts/text/as-json';
 import { label } from '../../contracts/text/labels';
 import { reasonsText, rulingOnTool, type PolicySettings } from '../../contracts/tools/policy';
 import { argumentsOf, cutValues } from '../../contracts/tools/shown-values';
@@ -18,7 +19,9 @@ export class ToolRulings {
 
   /** Empty if the call may run. */
   async of(name: string, args: unknown, place: Place): Promise<{ hold?: ToolHold; denied?: string }> {
-    const code = this.commandLine(name, args);
+    const { code, fault } = await this.commandLine(name, args);
+    // What cannot be checked may not run.
+    if (fault !== undefined) return { denied: `the command of ${name} is not known: ${fault}` };
     const { verdicts } =
       code === undefined ? NOTHING : await this.checks.check({ runtime: 'terminal', code });
     const policy = this.policy();
@@ -64,10 +67,18 @@ export class ToolRulings {
     return label(this.find(name)?.secret ? name : `${name} ${JSON.stringify(args)}`, SHOWN_CHARACTERS);
   }
 
-  /** Undefined for a tool that runs no command, and for arguments that the tool itself will refuse. */
-  private commandLine(name: string, args: unknown): string | undefined {
+  /** Empty for a tool that runs no command, and for arguments that the tool itself will refuse. */
+  private async commandLine(name: string, args: unknown): Promise<{ code?: string; fault?: string }> {
     const tool = this.find(name);
-    return tool?.commandLine && known(() => tool.commandLine?.(this.tools.check(tool, args)));
+    if (!tool?.commandLine) return {};
+    try {
+      const code: unknown = tool.commandLine(await this.tools.check(tool, args));
+      if (code === undefined) return {};
+      return typeof code === 'string' ? { code } : { fault: `its \`commandLine\` gave ${asJson(code)}` };
+    } catch (err) {
+      if (err instanceof HoldfastError && err.code === 'invalid_input') return {};
+      return { fault: reasonOf(err) };
+    }
   }
 
   private find(name: string): Tool | undefined {

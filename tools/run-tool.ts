@@ -1,0 +1,140 @@
+// One attempt at a call of a tool: its arguments are checked, it runs within its time, and its result is shown. What the
+// tool's author wrote may throw anywhere: each place says what is known of the tool's effect then.
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { parseAsyncWith } from '../contracts/schemas/parse';
+import type { JsonValue } from '../contracts/tools/tools';
+import { runConfined } from './confined/run-confined';
+import type { Tool, ToolContext } from './tool';
+
+/** How often a tool that throws is run; then its caller gets what it threw. */
+const MAX_ATTEMPTS = 5;
+/** Node's limit: a longer timer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Throws if it is no text. A tool need not return anything. */
+export function textOf(tool: Tool, value: JsonValue): string {
+  const text: unknown = tool.text ? tool.text(value) : ownText(value);
+  if (typeof text === 'string') return text;
+  throw new Error(
+    tool.text
+      ? `its \`text\` gave ${kindOf(text)}, allowed a text`
+      : `it gave ${kindOf(value)}, allowed a text or JSON`,
+  );
+}
+
+const ownText = (value: JsonValue | undefined): string | undefined =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 2);
+
+const kindOf = (value: unknown): string => (value == null ? 'nothing' : `a ${typeof value}`);
+
+/** Throws if it is not JSON: that is the tool's fault, not that of the code that records it later. */
+export function checkedJson(value: JsonValue): JsonValue {
+  JSON.stringify(value);
+  return value;
+}
+
+/** Throws when the tool's time for one attempt is over; what ignores its signal is no longer waited for. */
+async function inTime<T>(
+  { timeoutMs }: Tool,
+  context: ToolContext,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (timeoutMs === undefined || timeoutMs > LONGEST_TIMER_MS) return work(context.signal);
+  const over = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const err = new Error(`it timed out after ${timeoutMs} ms`);
+      reject(err);
+      over.abort(err);
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([work(AbortSignal.any([context.signal, over.signal])), timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function runWhereItBelongs(tool: Tool, args: unknown, context: ToolContext): Promise<JsonValue> {
+  const { host, signal } = context;
+  const confine = tool.usesFiles ? host?.confine : undefined;
+  if (!host || !confine) return tool.run(args, context);
+  const call = { tool: tool.name, args, cwd: host.cwd };
+  return runConfined(call, { host: { ...host, confine }, signal, addImage: context.addImage });
+}
+
+/**
+ * The arguments as the tool expects them; the schema's own checks may be async. Throws `invalid_input`, and `tool_failed`
+ * if a check throws: another attempt would find the same.
+ */
+export async function checkArgs(tool: Tool, args: unknown): Promise<unknown> {
+  try {
+    return await parseAsyncWith(tool.args, `The call to ${tool.name}`, args, tool.secret);
+  } catch (err) {
+    throw err instanceof HoldfastError ? err : schemaFailed(tool, err);
+  }
+}
+
+const schemaFailed = ({ name }: Tool, err: unknown): HoldfastError =>
+  new HoldfastError('tool_failed', {
+    tool: name,
+    attempts: 1,
+    reason: `its schema \`args\` failed, so \`run\` was not called: ${reasonOf(err)}`,
+  });
+
+async function argsInTime(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
+  try {
+    return await inTime(tool, context, () => checkArgs(tool, args));
+  } catch (err) {
+    const failed = err instanceof HoldfastError ? err : schemaFailed(tool, err);
+    // What is wrong with arguments is so at every attempt; a schema that fails may have passed in the one before.
+    throw failed.code === 'tool_failed' ? afterAttempts(context.attempt, tool.name, failed) : failed;
+  }
+}
+
+/**
+ * A refusal as the caller is told it. One that comes after an attempt that was cut off says nothing about that attempt:
+ * the tool may have had its effect.
+ */
+export function afterAttempts(attempt: number, name: string, refused: HoldfastError): HoldfastError {
+  if (attempt === 1) return refused;
+  const reason = `the worker was lost during the call, and it was not run again: ${refused.detail}`;
+  return new HoldfastError('unknown_outcome', { what: `the call to ${name}`, reason });
+}
+
+export async function runTool<T>(
+  tool: Tool,
+  args: Record<string, unknown>,
+  context: ToolContext,
+  shown: (value: JsonValue) => T,
+): Promise<T> {
+  const { name, effects } = tool;
+  const allowed = context.caller ? context.caller.allowed : context.settings.tools;
+  if (allowed && !allowed.includes(name))
+    throw new HoldfastError('tool_not_allowed', { got: name, allowed: allowed.join(', ') || 'none' });
+  const parsed = await argsInTime(tool, args, context);
+  const unknown = (reason: string): HoldfastError =>
+    new HoldfastError('unknown_outcome', { what: `the call to ${name}`, reason });
+  // Before anything that may have changed since the first attempt and would say that nothing was run.
+  if (effects === 'once' && context.attempt > 1)
+    throw unknown('the worker was lost during the call, which must not run twice');
+  context.host?.admit?.(name, effects);
+  let value: JsonValue;
+  try {
+    value = await inTime(tool, context, (signal) => runWhereItBelongs(tool, parsed, { ...context, signal }));
+  } catch (err) {
+    if (err instanceof HoldfastError || context.signal.aborted) throw err;
+    if (effects === 'once') throw unknown(reasonOf(err));
+    if (context.attempt < MAX_ATTEMPTS) throw err;
+    throw new HoldfastError('tool_failed', { tool: name, attempts: context.attempt, reason: reasonOf(err) });
+  }
+  try {
+    return shown(value);
+  } catch (err) {
+    // Its effect is there: another attempt would repeat it, and show as little.
+    throw err instanceof HoldfastError
+      ? err
+      : new HoldfastError('result_undelivered', { tool: name, reason: reasonOf(err) });
+  }
+}
