@@ -1,6 +1,7 @@
 // Finds the provider for a model's name: built in, configured, or custom, passed in where the parts are composed.
 import { PROVIDER_NAME, PROVIDER_NAME_RULE, type WireApi } from '../contracts/models/model-names';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { asJson } from '../contracts/text/as-json';
 import { httpProvider, type WireProtocol } from './http/http-provider';
 import { nearestName } from './nearest-name';
 import type { ModelProvider } from './provider';
@@ -33,6 +34,9 @@ export function createProviders(own: ModelProviders = {}, configured = NO_MODELS
     ...(Object.hasOwn(builtIn, name)
       ? [`model provider ${name}: the name is taken by a built-in or configured one`]
       : []),
+    ...(typeof own[name] === 'function'
+      ? []
+      : [`model provider ${name}: got ${asJson(own[name])}, allowed a function that gives a provider`]),
     ...(PROVIDER_NAME.test(name) ? [] : [`model provider "${name}": allowed ${PROVIDER_NAME_RULE}`]),
   ]);
   if (faults.length > 0) throw new HoldfastError('config_invalid', { faults: faults.join('; ') });
@@ -46,8 +50,16 @@ export function createProviders(own: ModelProviders = {}, configured = NO_MODELS
       const guess = near === undefined ? {} : { guess: [near, ...name].join(':') };
       throw new HoldfastError('model_unknown', { got: model, allowed: allowed.join(', '), ...guess });
     }
-    return create(name.join(':'));
+    return checkedProvider(model, create(name.join(':')));
   };
+}
+
+/** Of someone's own function, which no compiler may have checked. */
+function checkedProvider(model: string, provider: ModelProvider | null | undefined): ModelProvider {
+  if (typeof provider?.reply === 'function') return provider;
+  const got = provider instanceof Promise ? 'a promise' : asJson(provider);
+  const faults = `model ${model}: its provider's function gave ${got}, allowed a provider: { reply }`;
+  throw new HoldfastError('config_invalid', { faults });
 }
 
 function creator(

@@ -26,6 +26,7 @@ import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import { fitText } from '../../contracts/payload-size';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { checkedAnswer } from '../../models/answer-schema';
+import { checkedReply } from '../../models/checked-reply';
 import { compactionRequest, MAX_SUMMARY_BYTES } from '../../models/compaction';
 import type { FindDialect } from '../../models/dialects/dialects';
 import type { FindProvider } from '../../models/providers';
@@ -85,7 +86,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           await tools.settled();
           const described = tools.describe();
           const read = (image: ImageRef): Promise<string> => images.read(agent, image, signal);
-          const asking = { provider, dialect, messages: visibleMessages(messages), read };
+          const asking = { model, provider, dialect, messages: visibleMessages(messages), read };
           const isOfUse = (name: string): boolean => canSee(asking) || tools.find(name).needsSight !== true;
           const offered = described.filter(({ name }) => (allowed?.includes(name) ?? true) && isOfUse(name));
           const request = {
@@ -133,8 +134,11 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           visibleMessages(await conversationOf(input)),
           provider.window,
         );
+        const { model } = input;
         const { text: written, usage } = await quota.around(input, () =>
-          models.measure(input.model, signal, () => provider.reply({ system, messages, signal })),
+          models.measure(model, signal, async () =>
+            checkedReply(model, await provider.reply({ system, messages, signal })),
+          ),
         );
         const text = withoutThinking(written);
         // It would replace the whole conversation with nothing, and providers refuse a message without text.

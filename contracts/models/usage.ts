@@ -12,5 +12,18 @@ export function addUsage(one: Usage | null | undefined, other: Usage | null | un
   };
 }
 
+/**
+ * The usage with every number that it lacks as 0, and an unknown cost as null: histories hold usages of own providers as
+ * these wrote them, before replies were checked.
+ */
+export const wholeUsage = ({ inputTokens, outputTokens, cachedTokens, costUsd }: Partial<Usage>): Usage => ({
+  inputTokens: numberOf(inputTokens),
+  outputTokens: numberOf(outputTokens),
+  cachedTokens: numberOf(cachedTokens),
+  costUsd: typeof costUsd === 'number' ? costUsd : null,
+});
+
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
 export const tokensOf = (usage: Usage | null): number =>
   usage === null ? 0 : usage.inputTokens + usage.outputTokens;

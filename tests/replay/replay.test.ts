@@ -50,6 +50,33 @@ function renameFirstCommand(json: string): string {
   return JSON.stringify(recorded);
 }
 
+/** As a provider of one's own wrote it, before its replies were checked. */
+test.each([{ inputTokens: 1, outputTokens: 1 }, { inputTokens: '1' }, 'many'])(
+  'a released history whose turns have recorded the incomplete usage %j replays',
+  async (usage) => {
+    const changed = join(folder, 'usage.json');
+    const released = readFileSync(join(HISTORIES, 'agent-0.2.0-conversation.json'), 'utf8');
+    writeFileSync(changed, withUsage(released, usage));
+    assertReplays(await replayHistories({ files: [changed] }));
+  },
+);
+
+function withUsage(json: string, usage: unknown): string {
+  const recorded = JSON.parse(json) as { history: { events: Record<string, unknown>[] } };
+  let turns = 0;
+  for (const event of recorded.history.events) {
+    const ended = event.childWorkflowExecutionCompletedEventAttributes as
+      { result: { payloads: { data: string }[] } } | undefined;
+    const [payload] = ended?.result.payloads ?? [];
+    if (!payload) continue;
+    const result = JSON.parse(Buffer.from(payload.data, 'base64').toString('utf8')) as object;
+    payload.data = Buffer.from(JSON.stringify({ ...result, usage })).toString('base64');
+    turns += 1;
+  }
+  if (turns === 0) throw new Error('no turn has ended in this history');
+  return JSON.stringify(recorded);
+}
+
 test('a worker evaluates the modules of all workflows once, and not again for each workflow', () => {
   const preloaded = /preloadModules = function[^]*?\n\}/.exec(readFileSync(BUNDLE, 'utf8'))?.[0];
   expect(preloaded).toContain('./dist/workflows/index.js');

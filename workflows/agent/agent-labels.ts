@@ -4,6 +4,7 @@ import type { AgentResult, AgentState } from '../../contracts/agents/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../contracts/ids';
 import { atTime, fenced, inMarkdown, listLink, messageList, workflowLink } from '../../contracts/text/labels';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
+import { wholeUsage } from '../../contracts/models/usage';
 import { questionDetails } from '../messages/approval-labels';
 import { counted } from '../../contracts/text/counted';
 
@@ -61,9 +62,10 @@ function agentList({ agents }: AgentState, namespace: string): string {
 
 function usageLine({ usage }: AgentState): string {
   if (!usage) return '';
-  const cost = usage.costUsd === null ? '' : `, $${usage.costUsd.toFixed(4)}`;
+  const { inputTokens, cachedTokens, outputTokens, costUsd } = wholeUsage(usage);
+  const cost = costUsd === null ? '' : `, $${costUsd.toFixed(4)}`;
   return inMarkdown(
-    `Tokens so far: ${usage.inputTokens} in (${usage.cachedTokens} from the cache), ${usage.outputTokens} out${cost}`,
+    `Tokens so far: ${inputTokens} in (${cachedTokens} from the cache), ${outputTokens} out${cost}`,
     PARAGRAPH,
   );
 }

@@ -37,3 +37,25 @@ test('a misspelt provider is guessed, and a name that is like none is not', () =
   expect(messageOf('opnai:gpt')).toContain('got opnai:gpt (did you mean openai:gpt?), allowed');
   expect(messageOf('oracle:delphi')).toMatch(/got oracle:delphi, allowed/);
 });
+
+test.each([null, 'x', { reply: 5 }])('what is not a function that gives a provider is refused: %j', (own) => {
+  expect(() => createProviders({ mine: own as unknown as typeof echo })).toThrow(
+    `model provider mine: got ${JSON.stringify(own)}, allowed a function`,
+  );
+});
+
+test.each<[string, unknown, string]>([
+  ['nothing', undefined, 'nothing'],
+  ['no reply', { check: 1 }, '{"check":1}'],
+  ['a promise', Promise.resolve(echo('x')), 'a promise'],
+])('a function that gives %s instead of a provider fails the call for good', (_what, given, got) => {
+  const find = createProviders({ mine: () => given as ModelProvider });
+  expect(() => find('mine:x')).toThrow(
+    expect.objectContaining({
+      code: 'config_invalid',
+      message: expect.stringContaining(
+        `model mine:x: its provider's function gave ${got}, allowed`,
+      ) as string,
+    }) as Error,
+  );
+});

@@ -21,7 +21,7 @@ import type {
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { toFailure } from '../../../contracts/errors/failure';
 import { hostNameOf, turnWorkflowId } from '../../../contracts/ids';
-import { addUsage } from '../../../contracts/models/usage';
+import { addUsage, wholeUsage } from '../../../contracts/models/usage';
 import type { Wait } from '../../../contracts/agents/waits';
 import { attributesOfAgent, firstState } from '../../../contracts/agents/work-state';
 import { agentDetails } from '../agent-labels';
@@ -116,7 +116,7 @@ export class Conversation {
     this.agents = new SubAgents(id, input, agents, () => this.told.isTelling);
     this.taken = new TakenMessages(taken);
     this.lastResult = lastResult;
-    this.usage = usage;
+    this.usage = usage && wholeUsage(usage);
     this.refused = refused;
     this.questions = new OpenQuestions(questions);
     const task = this.isFresh && input.task !== undefined ? [input.task] : [];
@@ -238,7 +238,7 @@ export class Conversation {
       const { messages, sessions, calls, ...result } = full;
       this.transcript.push(...messages);
       this.sessions.opened({ sessions, calls });
-      if (result.usage) this.usage = addUsage(this.usage, result.usage);
+      if (result.usage) this.usage = addUsage(this.usage, wholeUsage(result.usage));
       this.lastResult = result;
       return result;
     } catch (err) {
@@ -283,7 +283,7 @@ export class Conversation {
   private async carriedMessages(): Promise<ConversationRecord['messages']> {
     const { id, input, transcript } = this;
     const { messages, usage, fault } = await carriedConversation(id, input, transcript.messages);
-    if (usage) this.usage = addUsage(this.usage, usage);
+    if (usage) this.usage = addUsage(this.usage, wholeUsage(usage));
     if (fault !== undefined) this.refuse(fault);
     return messages;
   }
