@@ -3,9 +3,10 @@
 import { executeChild, ParentClosePolicy, startChild, type ChildWorkflowOptions } from '@temporalio/workflow';
 import type { AgentInput, AgentResult } from '../contracts/agents/agent';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
-import { fromFailure, toFailure } from '../contracts/errors/failure';
+import { asFailure, fromFailure, toFailure } from '../contracts/errors/failure';
 import { MAIN_TASK_QUEUE, agentWorkflowId } from '../contracts/ids';
-import { asSummary } from '../contracts/text/labels';
+import { asJson } from '../contracts/text/as-json';
+import { asSummary, label } from '../contracts/text/labels';
 import { WORKFLOWS } from '../contracts/messages';
 import { AGENT_MESSAGES, TURN_MESSAGES } from '../contracts/messages/to-agents';
 import { SESSION_MESSAGES } from '../contracts/messages/to-sessions';
@@ -27,6 +28,8 @@ export const sessionMessages = { ...definitionsOf(toSessions), ...definitionsOf(
 export type * from '../contracts/agents/agent';
 export type * from '../contracts/models/model-call';
 export type * from '../contracts/sessions/session';
+
+const SHOWN_CHARACTERS = 200;
 
 type AgentWorkflow = (input: AgentInput) => Promise<AgentResult>;
 
@@ -82,7 +85,7 @@ function childOptions(
   options: AgentChildOptions,
 ): ChildWorkflowOptions & { workflowId: string; args: [AgentInput] } {
   return {
-    staticSummary: asSummary(input.task ?? 'a conversation'),
+    staticSummary: summaryOf(input),
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     taskQueue: MAIN_TASK_QUEUE,
     ...options,
@@ -91,11 +94,13 @@ function childOptions(
   };
 }
 
-/** A plain error would fail the workflow task over and over; this ends the workflow instead. */
-function checkedWorkflowId(id: string): string {
-  try {
-    return agentWorkflowId(id);
-  } catch (err) {
-    throw err instanceof HoldfastError ? toFailure(err) : err;
-  }
+const checkedWorkflowId = (id: string): string => asFailure(() => agentWorkflowId(id));
+
+/** The agent itself checks its input. This is only what cannot be summed up. */
+function summaryOf(input: AgentInput | null | undefined): string {
+  const task: unknown = input?.task ?? 'a conversation';
+  if (input && typeof task === 'string') return asSummary(task);
+  const got = label(asJson(input && { task }), SHOWN_CHARACTERS);
+  const allowed = 'an object whose `task`, if it has one, is a text';
+  throw toFailure(new HoldfastError('invalid_input', { what: 'The input of agent', got, allowed }));
 }

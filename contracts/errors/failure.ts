@@ -26,6 +26,15 @@ export function toFailure(err: HoldfastError): ApplicationFailure {
   return failure;
 }
 
+/** For workflows, which a plain error would not end: their task would fail over and over. */
+export function asFailure<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (err) {
+    throw err instanceof HoldfastError ? toFailure(err) : err;
+  }
+}
+
 /** The longest single wait for a provider. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 

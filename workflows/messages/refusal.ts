@@ -6,7 +6,7 @@ import {
   type ErrorCode,
   type ErrorFacts,
 } from '../../contracts/errors/holdfast-error';
-import { toFailure } from '../../contracts/errors/failure';
+import { asFailure, toFailure } from '../../contracts/errors/failure';
 import type { Message } from '../../contracts/messages/message';
 import { parseWith } from '../../contracts/schemas/parse';
 import { parseRequest } from '../../contracts/schemas/parse-request';
@@ -18,14 +18,6 @@ export const checked = <T>(schema: z.ZodMiniType<T>, what: string, value: unknow
 /** What a message carries, checked as its table says. */
 export const checkedRequest = <Request>(message: Message<Request, unknown, never>, value: unknown): Request =>
   asFailure(() => parseRequest(message, value));
-
-function asFailure<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (err) {
-    throw err instanceof HoldfastError ? toFailure(err) : err;
-  }
-}
 
 export function refuse(...args: CodeAndFacts): never {
   throw toFailure(new HoldfastError(...args));

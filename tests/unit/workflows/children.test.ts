@@ -1,8 +1,9 @@
 import * as workflow from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/common';
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import type { AgentResult, SendRequest } from '../../../contracts/agents/agent';
+import type { AgentInput, AgentResult, SendRequest } from '../../../contracts/agents/agent';
 import type { CommandView, InputRequest } from '../../../contracts/sessions/session';
-import { agentMessages, executeAgent, sessionMessages } from '../../../workflows/children';
+import { agentError, agentMessages, executeAgent, sessionMessages } from '../../../workflows/children';
 
 jest.mock('@temporalio/workflow', () => ({
   ...jest.requireActual<typeof workflow>('@temporalio/workflow'),
@@ -19,6 +20,20 @@ test.each([
   ['cuts no character in half', '😀'.repeat(200), `${'😀'.repeat(95)}…`],
 ])('the summary of an agent as a child %s', async (_what, task, staticSummary) => {
   expect(await summaryOf(task)).toMatchObject({ staticSummary });
+});
+
+describe('an input of which no summary can be made', () => {
+  const start = (input: unknown): Promise<unknown> => executeAgent('a', input as AgentInput);
+  test.each([
+    [{ task: 5 }, '{"task":5}'],
+    [{ task: { text: 'x' } }, '{"task":{"text":"x"}}'],
+    [null, 'null'],
+    [undefined, 'nothing'],
+  ])('%j fails the workflow, not its task over and over', async (input, got) => {
+    const err: unknown = await start(input).catch((thrown: unknown) => thrown);
+    expect(err).toBeInstanceOf(ApplicationFailure);
+    expect(agentError(err)).toMatchObject({ code: 'invalid_input', facts: { got } });
+  });
 });
 
 /** As the package has exported them: other workflows depend on them. */
