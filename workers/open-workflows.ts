@@ -1,5 +1,6 @@
 // Visits the open workflows of a task queue, several at once, to find what a killed worker left behind.
 import type { Client } from '@temporalio/client';
+import { listWorkflows } from '../client/delivery/list-workflows';
 
 const AT_ONCE = 16;
 
@@ -26,7 +27,7 @@ export async function forEachOpen(
   const query = only === undefined ? all : `${all} AND ${only}`;
   let pending: Promise<unknown>[] = [];
   let count = 0;
-  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+  for await (const { workflowId, runId } of listWorkflows(client, { query })) {
     count += 1;
     pending.push(seeTo({ workflowId, runId }).catch(() => undefined));
     if (pending.length < AT_ONCE) continue;

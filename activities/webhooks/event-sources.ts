@@ -2,6 +2,7 @@
 // sessions and turns, which are in the server's visibility store.
 import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { listWorkflows } from '../../client/delivery/list-workflows';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { lacksAttribute } from '../../client/delivery/with-attributes';
 import { readNotice, type Notice } from '../../contracts/agents/notices';
@@ -69,7 +70,7 @@ async function ends(
   const names = types.map((type) => `"${WORKFLOW_OF[type]}"`).join(', ');
   const query = `WorkflowType IN (${names}) AND ${OVER} AND CloseTime >= "${from.toISOString()}"`;
   const all: FoundEvent[] = [];
-  for await (const info of client.workflow.list({ query })) {
+  for await (const info of listWorkflows(client, { query })) {
     const end = endOf(client, info);
     if (end) all.push(end);
   }
@@ -121,7 +122,7 @@ async function noticing(client: Client, from: Date): Promise<WorkflowExecutionIn
   const query = `${noticedAt} >= "${from.toISOString()}" AND ExecutionStatus != "ContinuedAsNew"`;
   const infos: WorkflowExecutionInfo[] = [];
   try {
-    for await (const info of client.workflow.list({ query })) infos.push(info);
+    for await (const info of listWorkflows(client, { query })) infos.push(info);
   } catch (err) {
     // An operator has not registered it there: then nothing sets it either.
     if (!lacksAttribute(err)) throw err;

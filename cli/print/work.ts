@@ -2,6 +2,7 @@
 // Read-only: nothing here costs history.
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { HoldfastClient } from '../../client/holdfast-client';
+import { listWorkflows } from '../../client/delivery/list-workflows';
 import { pendingActivities, type PendingActivity } from '../../client/delivery/pending-activity';
 import { describeEnd } from '../../client/delivery/workflow-end';
 import type { Approval } from '../../contracts/tools/approvals';
@@ -84,7 +85,7 @@ export async function allWork(
   const running = `${kind} AND ExecutionStatus = "Running"`;
   const open: WorkflowExecutionInfo[] = [];
   for (const client of clients)
-    for await (const info of client.workflow.list({ query: running, pageSize: PAGE_ROWS }))
+    for await (const info of listWorkflows(client, { query: running, pageSize: PAGE_ROWS }))
       if (await namespaces.isHome(client, info.workflowId)) open.push(info);
   const questions = new Questions(open.length, until);
   const pending = open.sort(byUrgency).map((info) => openWork({ context, questions }, info));
@@ -92,7 +93,7 @@ export async function allWork(
     const query = `${kind} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"`;
     for (const client of clients) {
       let shown = 0;
-      for await (const info of client.workflow.list({ query, pageSize: ENDED_SHOWN })) {
+      for await (const info of listWorkflows(client, { query, pageSize: ENDED_SHOWN })) {
         if (!(await namespaces.isHome(client, info.workflowId))) continue;
         pending.push(endedWork(client, info));
         if (++shown === ENDED_SHOWN) break;

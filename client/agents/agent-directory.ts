@@ -1,8 +1,6 @@
 // Lists agents from the server's visibility store: no worker has to answer, and what happened a second ago may be missing.
 import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-// The client's own reading of a raw entry: its iterator has no cursors.
-import { executionInfoFromRaw } from '@temporalio/client/lib/helpers';
 import type { AgentState } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MESSAGE_MEMO, SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
@@ -10,6 +8,7 @@ import { listAgentsSchema } from '../../contracts/schemas/agent-list';
 import { parseWith } from '../../contracts/schemas/parse';
 import type { WaitsFor } from '../../contracts/agents/waits';
 import { requestFailure } from '../delivery/request-failure';
+import { readListed } from '../delivery/list-workflows';
 import { lacksAttribute } from '../delivery/with-attributes';
 
 export interface ListAgentsRequest {
@@ -29,7 +28,7 @@ export interface AgentEntry {
   /** Null, like `waitsFor`, where the server or the agent's release lacks the search attributes. */
   state: AgentState['status'] | null;
   waitsFor: WaitsFor | null;
-  /** The beginning of its first message; null if it was started without one, or by another client. */
+  /** The beginning of its first message; null if it has none, or one that cannot be read here: sealed with another's key. */
   message: string | null;
   /** ISO 8601, like the end's. */
   startedAt: string;
@@ -76,7 +75,7 @@ export class AgentDirectory {
     const { text, ...filter } = parseWith(listAgentsSchema, 'The filter of agents', request);
     const sought = text?.toLowerCase();
     const { workflowService, options } = this.client;
-    const { namespace, loadedDataConverter } = options;
+    const { namespace } = options;
     const query = queryOf(filter);
     const nextPageToken = cursor === undefined ? undefined : readCursor(cursor, query);
     try {
@@ -84,9 +83,7 @@ export class AgentDirectory {
         ...{ namespace, query, pageSize: limit },
         ...(nextPageToken && { nextPageToken }),
       });
-      const infos = await Promise.all(
-        listed.executions.map((raw) => executionInfoFromRaw(raw, loadedDataConverter, raw, namespace)),
-      );
+      const infos = await Promise.all(listed.executions.map((raw) => readListed(this.client, raw)));
       const items = infos
         .map(entryOf)
         .filter(({ id, message }) => !sought || `${id}\n${message ?? ''}`.toLowerCase().includes(sought));

@@ -11,6 +11,7 @@ import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 import type { SessionState } from '../../contracts/sessions/session';
 import type { Wait } from '../../contracts/agents/waits';
 import type { ServerFacts } from '../delivery/deliver';
+import { listWorkflows } from '../delivery/list-workflows';
 import { deliverQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 
@@ -52,7 +53,7 @@ async function shellsOf({ namespaces }: Asking, state: AgentState): Promise<Shel
     `AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   try {
     for (const client of await namespaces.all())
-      for await (const { workflowId } of client.workflow.list({ query })) {
+      for await (const { workflowId } of listWorkflows(client, { query })) {
         const ref = parseSessionWorkflowId(workflowId);
         if (ref && (await namespaces.isHome(client, workflowId))) own.push(shellOf(ref));
       }

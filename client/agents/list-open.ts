@@ -2,7 +2,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { WaitsFor } from '../../contracts/agents/waits';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
-import { answered } from '../delivery/request-failure';
+import { listWorkflows } from '../delivery/list-workflows';
 import { lacksAttribute } from '../delivery/with-attributes';
 
 /** @param and a further condition, ` AND ...` */
@@ -14,10 +14,8 @@ export async function openWorkflows(
   const names = types.map((type) => `"${type}"`).join(', ');
   const query = `WorkflowType IN (${names}) AND ExecutionStatus = "Running"${and}`;
   const found: WorkflowExecutionInfo[] = [];
-  return answered(async () => {
-    for await (const info of client.workflow.list({ query })) found.push(info);
-    return found;
-  });
+  for await (const info of listWorkflows(client, { query })) found.push(info);
+  return found;
 }
 
 /** Those that have told the server what they wait for, and those that tell it nothing: of releases before 0.3. */

@@ -4,6 +4,7 @@ import { agentWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../.
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import type { TimeLine, TimeLineEntry } from '../../contracts/gateway/time-line';
 import { deliver, type ServerFacts } from '../delivery/deliver';
+import { listWorkflows } from '../delivery/list-workflows';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 import { entry, endOf, oneOfEachKill, silentTasks, type OwnEntry } from './entries';
 import { approvalWaits, turnsOf, type FoundTurn } from './entries-of-agent';
@@ -111,7 +112,7 @@ async function sessionsOf(
   const query = `WorkflowType = "${WORKFLOWS.execSession}" AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   for (const client of await namespaces.all()) {
     // Newest first.
-    for await (const { workflowId, runId, closeTime } of client.workflow.list({ query })) {
+    for await (const { workflowId, runId, closeTime } of listWorkflows(client, { query })) {
       if (found.size >= MAX_SESSIONS) break;
       if (closeTime && closeTime.getTime() < born) continue;
       const ref = parseSessionWorkflowId(workflowId);

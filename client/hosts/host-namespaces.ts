@@ -4,7 +4,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostWorkflowId, LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { HOST_NAMESPACE_MEMO, WORKFLOWS } from '../../contracts/messages';
 import { deliver, type ServerFacts } from '../delivery/deliver';
-import { requestFailure } from '../delivery/request-failure';
+import { listWorkflows } from '../delivery/list-workflows';
 
 /** A host may be enrolled during this client's life; an enrolled host stays enrolled. */
 const ASK_AGAIN_MS = 10_000;
@@ -52,13 +52,9 @@ export class HostNamespaces {
   }
 
   /** The workflows of all hosts that have connected and are not forgotten. */
-  async *hosts(): AsyncIterable<WorkflowExecutionInfo> {
+  hosts(): AsyncIterable<WorkflowExecutionInfo> {
     const query = `WorkflowType = "${WORKFLOWS.host}" AND ExecutionStatus = "Running"`;
-    try {
-      yield* this.main.workflow.list({ query });
-    } catch (err) {
-      throw requestFailure(err, this.server.address) ?? err;
-    }
+    return listWorkflows(this.main, { query });
   }
 
   /** The client for the namespace in the memo of the workflow `host`; otherwise the agents'. */

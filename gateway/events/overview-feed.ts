@@ -12,8 +12,7 @@ const LOOK_MS = 1_000;
 const AGENTS_SHOWN = 100;
 
 export class OverviewFeed {
-  private inbox: InboxItem[] | undefined;
-  private agents: AgentEntry[] | undefined;
+  private known: { inbox?: InboxItem[] | undefined; agents?: AgentEntry[] | undefined } = {};
   private version = 0;
   private followers = 0;
   private watching: AbortController | undefined;
@@ -26,10 +25,10 @@ export class OverviewFeed {
     const told: Record<string, string> = {};
     try {
       while (!signal.aborted) {
-        const { version } = this;
+        const { version, known } = this;
         for (const event of [
-          { event: 'inbox', data: { items: this.inbox?.filter(({ agent }) => mine(agent)) } },
-          { event: 'agents', data: { items: this.agents?.filter(({ id }) => mine(id)) } },
+          { event: 'inbox', data: { items: known.inbox?.filter(({ agent }) => mine(agent)) } },
+          { event: 'agents', data: { items: known.agents?.filter(({ id }) => mine(id)) } },
         ]) {
           const text = JSON.stringify(event.data);
           if (event.data.items === undefined || told[event.event] === text) continue;
@@ -53,20 +52,19 @@ export class OverviewFeed {
 
   private async watch(client: HoldfastClient, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      try {
-        const [inbox, page] = await Promise.all([
-          readInbox(client),
-          client.agents.page({ limit: AGENTS_SHOWN }),
-        ]);
-        const isSame = JSON.stringify([inbox, page.items]) === JSON.stringify([this.inbox, this.agents]);
-        if (!isSame) {
-          this.inbox = inbox;
-          this.agents = page.items;
-          this.version += 1;
-          this.changes.emit('change');
-        }
-      } catch {
-        // The server is away: what was said last stays until it is back.
+      // What fails says nothing new, for example while the server is away: what was said last stays. The other is told.
+      const [inbox, page] = await Promise.allSettled([
+        readInbox(client),
+        client.agents.page({ limit: AGENTS_SHOWN }),
+      ]);
+      const now = {
+        inbox: inbox.status === 'fulfilled' ? inbox.value : this.known.inbox,
+        agents: page.status === 'fulfilled' ? page.value.items : this.known.agents,
+      };
+      if (JSON.stringify(now) !== JSON.stringify(this.known)) {
+        this.known = now;
+        this.version += 1;
+        this.changes.emit('change');
       }
       await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -1,6 +1,7 @@
 // Closes the sessions of terminated agents: termination runs no code of the agent, so something else has to close them.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
+import { listWorkflows } from '../../client/delivery/list-workflows';
 import { describeEnd } from '../../client/delivery/workflow-end';
 import type { AgentInput } from '../../contracts/agents/agent';
 import { agentWorkflowId, parseSessionWorkflowId } from '../../contracts/ids';
@@ -27,7 +28,7 @@ export class EndedAgents {
   async look(): Promise<void> {
     const { agents, sessions } = this.options;
     const query = `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running"`;
-    for await (const { workflowId } of sessions.workflow.list({ query })) {
+    for await (const { workflowId } of listWorkflows(sessions, { query })) {
       const ref = parseSessionWorkflowId(workflowId);
       const agent = ref && (await describeIfThere(agents, agentWorkflowId(ref.agent)));
       const session = wasEnded(agent) ? await describeIfThere(sessions, workflowId) : undefined;

@@ -1,6 +1,7 @@
 // Stops sub-agents whose parent was terminated: termination runs no code of the parent, and sub-agents are not bound to
 // it, because it may continue as new.
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { listWorkflows } from '../../client/delivery/list-workflows';
 import { describeEnd } from '../../client/delivery/workflow-end';
 import { WORKFLOWS } from '../../contracts/messages';
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
@@ -61,7 +62,7 @@ export class SubAgentSweep {
     const running = new Set<string>();
     const subAgents: SubAgent[] = [];
     const query = `WorkflowType = "${WORKFLOWS.agent}" AND ExecutionStatus = "Running"`;
-    for await (const { workflowId, startTime, parentExecution } of this.client.workflow.list({ query })) {
+    for await (const { workflowId, startTime, parentExecution } of listWorkflows(this.client, { query })) {
       running.add(workflowId);
       const parent = parentExecution?.workflowId;
       if (parent && /^agent\/[^/]+$/.test(parent)) subAgents.push({ workflowId, startTime, parent });

@@ -1,6 +1,7 @@
 // Ends shells that nobody will ever close: their workflow was terminated, or closed while this host was away.
 // Termination runs no code of the workflow, so the host has to look for itself.
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionStatusName } from '@temporalio/client';
+import { listWorkflows } from '../../client/delivery/list-workflows';
 import { describeEnd } from '../../client/delivery/workflow-end';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../../contracts/ids';
@@ -96,7 +97,7 @@ export class OrphanSweep {
       `AND ${SEARCH_ATTRIBUTES.host} = "${host}"`;
     const open = new Set<string>();
     try {
-      for await (const { workflowId } of client.workflow.list({ query })) open.add(workflowId);
+      for await (const { workflowId } of listWorkflows(client, { query })) open.add(workflowId);
     } catch (err) {
       this.options.log('open sessions could not be listed', { error: reasonOf(err) });
     }

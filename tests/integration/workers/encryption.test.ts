@@ -174,6 +174,20 @@ test('a reader with another key, or none, is told so and reads nothing', async (
   });
 });
 
+test('a reader with another key lists agents that it cannot read, without what is sealed', async () => {
+  const id = `${CONTROL}-agent`;
+  const other = await connect([{ id: 'other', file: keyFile('other') }]);
+  const { items } = await other.agents.page({ state: 'ended' }).finally(() => other.close());
+  expect(items).toContainEqual(expect.objectContaining({ id, message: null }));
+  const listed = await client.agents.page({ state: 'ended' });
+  expect(listed.items.find((one) => one.id === id)?.message).toContain(CANARY);
+  const noKeys = join(engine.dataDir, 'no-keys.toml');
+  writeFileSync(noKeys, '');
+  const { code, stdout } = await engine.cliInTurn(['ps', '--all'], { env: { HOLDFAST_CONFIG: noKeys } });
+  expect(code).toBe(0);
+  expect(stdout).toContain(id);
+});
+
 test('a payload of another workflow and one that is not encrypted are refused by the worker, which runs nothing', async () => {
   // What activities fail with is logged on their own machine, in the clear.
   const logged = readFileSync(join(engine.dataDir, 'worker.log'), 'utf8').length;
