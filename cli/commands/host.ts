@@ -12,6 +12,7 @@ import { workersConfiguration } from '../../workers/configuration/configuration'
 import type { Workers, WorkersLog } from '../../workers/workers';
 import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
+import { tellUnanswered } from '../print/tell-unanswered';
 import { note, styled } from '../terminal/terminal-style';
 
 export interface ServeHostOptions extends GlobalOptions {
@@ -108,10 +109,13 @@ const NOTES: WorkersLog = {
 
 export async function listHosts(options: GlobalOptions): Promise<number> {
   await using context = await openContext(options, { start: false });
-  const hosts = await context.client.hosts.list();
+  const { hosts, unanswered } = await context.client.hosts.listAnswering();
   if (options.json) printJson(hosts);
-  else if (hosts.length === 0) note('No host yet: run `holdfast host serve NAME` on a machine.');
+  else if (hosts.length + unanswered.length === 0)
+    note('No host yet: run `holdfast host serve NAME` on a machine.');
   else for (const state of hosts) process.stdout.write(`${line(state)}\n`);
+  const next = '`holdfast host show NAME` says why';
+  tellUnanswered(options, { what: 'hosts', unanswered, next });
   return 0;
 }
 

@@ -1,5 +1,6 @@
 // `holdfast doctor` on what is of another release or build than this one: terminals, hosts, workers of the task queue.
 import type { HoldfastClient } from '../../client/holdfast-client';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { HOST_PROTOCOL, type HostState } from '../../contracts/sessions/remote-hosts';
 import { HolderConnections } from '../../exec/client/holder-connections';
 import type { HolderRecord } from '../../exec/client/holder-client';
@@ -86,6 +87,21 @@ export function buildsOf({ others: workers, currentBuild }: PolledQueue): Found 
   return { status: 'warn', found, next };
 }
 
+async function hostsOf({ hosts }: HoldfastClient): Promise<Found | undefined> {
+  try {
+    const { hosts: answering, unanswered } = await hosts.listAnswering();
+    const releases = checkHostReleases(answering);
+    if (unanswered.length === 0) return releases;
+    const found = `${releases ? `${releases.found}; ` : ''}not known, because they do not answer: ${unanswered.join(', ')}`;
+    const status = releases?.status === 'fail' ? 'fail' : 'warn';
+    return { status, found, next: releases?.next ?? NEXT_FOR_SILENT };
+  } catch (err) {
+    return { status: 'warn', found: `not known: ${reasonOf(err)}`, next: NEXT_FOR_SILENT };
+  }
+}
+
+const NEXT_FOR_SILENT = '`holdfast host show NAME` says what is wrong with one';
+
 /** What only the server knows: nothing while it cannot be reached, which another check tells. */
 export async function checkServerReleases(
   connect: () => Promise<HoldfastClient>,
@@ -96,8 +112,7 @@ export async function checkServerReleases(
       const builds = await checkBuilds(client);
       // Only workflows know the hosts.
       const isServed = builds !== undefined && builds.status !== 'fail';
-      const hosts = isServed ? await client.hosts.list().catch(() => []) : [];
-      return { builds, hosts: checkHostReleases(hosts) };
+      return { builds, hosts: isServed ? await hostsOf(client) : undefined };
     } finally {
       await client.close();
     }

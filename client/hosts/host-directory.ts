@@ -11,6 +11,7 @@ import {
   type HostInput,
   type HostState,
 } from '../../contracts/sessions/remote-hosts';
+import { askEach } from '../delivery/ask-each';
 import { deliver, hasPollers, type ServerFacts } from '../delivery/deliver';
 import { requestFailure } from '../delivery/request-failure';
 import { deliverQuery } from '../delivery/send-message';
@@ -29,16 +30,31 @@ export class HostDirectory {
     private readonly server: ServerFacts,
   ) {}
 
-  /** All hosts that have ever connected and are not forgotten, by name. Excludes the machine of the agents. */
-  list(): Promise<HostState[]> {
-    return this.all(() => null);
+  /**
+   * All hosts that have ever connected and are not forgotten, by name. Excludes the machine of the agents. Throws if one
+   * does not say what it is: it may be online.
+   */
+  async list(): Promise<HostState[]> {
+    const found = await this.found();
+    return sorted(await Promise.all(found.map((info) => this.ask(info).catch(nullIfGone))));
   }
 
-  private async all(failed: (err: unknown) => null): Promise<HostState[]> {
-    const states: Promise<HostState | null>[] = [];
-    for await (const info of this.namespaces.hosts()) states.push(this.ask(info).catch(failed));
-    const found = (await Promise.all(states)).filter((state) => state !== null);
-    return found.sort((a, b) => a.host.localeCompare(b.host, 'en'));
+  /** The same of those that answer, with the names of those that do not. Throws as `list` if none does. */
+  async listAnswering(): Promise<{ hosts: HostState[]; unanswered: string[] }> {
+    const { answers, unanswered } = await askEach(
+      await this.found(),
+      (info) => this.ask(info).catch(nullIfGone),
+      { untilOneAnswers: true },
+    );
+    const [failed] = unanswered;
+    if (answers.length === 0 && failed) throw failed.reason;
+    return { hosts: sorted(answers), unanswered: unanswered.map(({ one }) => nameOf(one)).sort() };
+  }
+
+  private async found(): Promise<WorkflowExecutionInfo[]> {
+    const found: WorkflowExecutionInfo[] = [];
+    for await (const info of this.namespaces.hosts()) found.push(info);
+    return found;
   }
 
   /** What is known about one host. Throws `unknown_host`. */
@@ -50,7 +66,7 @@ export class HostDirectory {
     } catch (err) {
       if (!(err instanceof WorkflowNotFoundError)) throw requestFailure(err, this.server.address) ?? err;
     }
-    const known = (await this.list()).map((state) => state.host);
+    const known = (await this.found()).map(nameOf).sort();
     throw new HoldfastError('unknown_host', { host, allowed: known.join(', ') || 'none yet' });
   }
 
@@ -141,7 +157,7 @@ export class HostDirectory {
   }
 
   private async onlyOne(): Promise<HostState> {
-    const all = await this.all(nullIfGone);
+    const all = await this.list();
     const online = all.filter(({ status }) => status === 'online');
     const [only, ...more] = online;
     if (more.length > 0)
@@ -175,6 +191,12 @@ export class HostDirectory {
     return deliverQuery(to, MESSAGES.state);
   }
 }
+
+const sorted = (states: readonly (HostState | null)[]): HostState[] =>
+  states.filter((state) => state !== null).sort((a, b) => a.host.localeCompare(b.host, 'en'));
+
+/** Of a workflow as the server lists it. */
+const nameOf = ({ workflowId }: WorkflowExecutionInfo): string => workflowId.replace(/^host\//, '');
 
 /** Looks again for a moment while no host is there. */
 async function patiently<T>(look: () => Promise<T>): Promise<T> {

@@ -7,14 +7,21 @@ import { Empty, ProblemNote, Since, State } from '../parts/notes';
 
 const EVERY_MS = 5_000;
 
+/** The names of those whose state is not known. */
+interface Unanswered {
+  unanswered: string[];
+}
+
 export function HostsPage(): VNode {
-  const { value, problem } = useLoaded<Listed<HostState>>('/v1/hosts', EVERY_MS);
+  const { value, problem } = useLoaded<Listed<HostState> & Unanswered>('/v1/hosts', EVERY_MS);
   const hosts = value.value?.items;
+  const silent = value.value?.unanswered ?? [];
   return (
     <>
       <h1>Hosts</h1>
       <ProblemNote problem={problem.value} />
-      {hosts?.length === 0 && (
+      {silent.length > 0 && <p class="problem">These hosts do not answer: {silent.join(', ')}.</p>}
+      {hosts?.length === 0 && silent.length === 0 && (
         <Empty>
           <h2>No other machine has connected</h2>
           <p>

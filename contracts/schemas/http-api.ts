@@ -158,7 +158,8 @@ export const keyedApproval = z.extend(answers.approval, {
   workflowId: text,
   key: text,
 }) as unknown as z.ZodMiniType<KeyedApproval>;
-export const approvalPage = items(keyedApproval);
+/** `unanswered`: workflows that could not say whether they wait. */
+export const approvalPage = z.extend(items(keyedApproval), { unanswered: z.array(text) });
 
 export const inbox = items(
   z.object({
@@ -200,7 +201,8 @@ export const timeLine = z.object({
   truncated: z.boolean(),
 }) as unknown as z.ZodMiniType<TimeLine>;
 
-export const hostList = items(answers.hostState);
+/** `unanswered`: hosts whose state is not known. */
+export const hostList = z.extend(items(answers.hostState), { unanswered: z.array(text) });
 export const registry = z.object({
   tools: z.array(z.looseObject({ name: text })),
   servers: z.array(z.looseObject({ name: text, state: text })),

@@ -14,7 +14,10 @@ const hosts = route(
     summary: 'Hosts that have connected, online or not; without the machine of the agents',
     answer: shapes.hostList,
   },
-  async ({ context }) => ({ items: await context.client.hosts.list(), next: null }),
+  async ({ context }) => {
+    const { hosts, unanswered } = await context.client.hosts.listAnswering();
+    return { items: hosts, next: null, unanswered };
+  },
 );
 
 const host = route(

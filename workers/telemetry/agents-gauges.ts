@@ -2,6 +2,7 @@
 // queue looks, for all; the others tell zeros, so the largest of all workers' values counts.
 import type { Client } from '@temporalio/client';
 import type { MetricMeter } from '@temporalio/common';
+import { listWorkflows } from '../../client/delivery/list-workflows';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { AGENT_STATES, NOTICED_AT_KEY } from '../../contracts/agents/work-state';
 import { hostTaskQueue } from '../../contracts/ids';
@@ -68,9 +69,10 @@ export class AgentsGauges {
       const since = waits > 0 && !UNDATED.includes(reason) ? await oldestIn(clients, query) : undefined;
       gauge(meter, 'holdfast_wait_oldest_seconds', { reason }, secondsSince(since));
     }
-    const hosts = await client.hosts.list();
+    const { hosts, unanswered } = await client.hosts.listAnswering();
     await this.tellHosts(clients, hosts);
-    await this.tellQueues([client.server.queue, ...hosts.map(({ host }) => hostTaskQueue(host))]);
+    const names = [...hosts.map(({ host }) => host), ...unanswered];
+    await this.tellQueues([client.server.queue, ...names.map(hostTaskQueue)]);
   }
 
   private async tellHosts(clients: readonly Client[], hosts: readonly HostState[]): Promise<void> {
@@ -145,10 +147,13 @@ async function oldestIn(clients: readonly Client[], query: string): Promise<numb
   for (const age of AGES_MS) {
     const before = new Date(Date.now() - age).toISOString();
     const found: number[] = [];
-    for (const { workflow } of clients) {
+    for (const client of clients) {
       let left = MAX_LISTED;
       const waits = `${query} AND ${SEARCH_ATTRIBUTES.noticedAt} <= "${before}"`;
-      for await (const { typedSearchAttributes } of workflow.list({ query: waits, pageSize: MAX_LISTED })) {
+      for await (const { typedSearchAttributes } of listWorkflows(client, {
+        query: waits,
+        pageSize: MAX_LISTED,
+      })) {
         const at = typedSearchAttributes.get(NOTICED_AT_KEY)?.getTime();
         if (at !== undefined) found.push(at);
         if (--left === 0) break;

@@ -245,7 +245,7 @@ test('usage is summed by agent, tree, model and day', async () => {
 });
 
 test('hosts, tools, the token and its list answer', async () => {
-  expect(await api.get('/v1/hosts')).toEqual({ items: [], next: null });
+  expect(await api.get('/v1/hosts')).toEqual({ items: [], next: null, unanswered: [] });
   expect(await api.ask('GET', '/v1/hosts/nowhere')).toMatchObject({
     status: 404,
     body: { code: 'unknown_host' },

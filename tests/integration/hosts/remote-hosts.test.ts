@@ -8,6 +8,9 @@ import { hostWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { HOST_MESSAGES } from '../../../contracts/messages/to-hosts';
 import type { TurnResult } from '../../../contracts/agents/agent';
 import type { HostState } from '../../../contracts/sessions/remote-hosts';
+import { HoldfastClient } from '../../../client/holdfast-client';
+import { runningWorker } from '../../../workers/process/worker-record';
+import type { CliResult } from '../../helpers/command-lines';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { testEachOf } from '../../helpers/long-run';
 import { RemoteHost } from '../../helpers/remote-host';
@@ -246,6 +249,33 @@ describe('with one host', () => {
     expect(existsSync(file)).toBe(false);
     await handle.signal(HOST_MESSAGES.announce.name, facts);
   });
+
+  test('a host that does not answer is named beside the list of the others', async () => {
+    const { facts } = await stateOf('pi');
+    if (!facts) throw new Error('no facts');
+    const { temporal, address } = engine.client;
+    await new HoldfastClient(temporal, address, { queue: 'nobody' }).hosts.announce('ghost', facts);
+    const listed = (): Promise<CliResult> => engine.cliInTurn(['host', 'ls', '--json']);
+    await until(async () => (await listed()).stderr !== '');
+    const { code, stdout, stderr } = await listed();
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as HostState[]).map(({ host }) => host)).toEqual(['laptop', 'pi']);
+    expect(JSON.parse(stderr)).toEqual({ unanswered: ['ghost'] });
+    await temporal.workflow.getHandle(hostWorkflowId('ghost')).terminate('test ended');
+  }, 40_000);
+
+  test('while the worker of the agents is frozen, the list of hosts is an error and not empty', async () => {
+    const { pid } = runningWorker(engine.dataDir)?.identity ?? { pid: 0 };
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const { code, stdout, stderr } = await engine.cliInTurn(['host', 'ls']);
+      expect([code, stdout]).toEqual([69, '']);
+      expect(stderr).toContain(`The worker ${pid} does not answer`);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    expect((await engine.client.hosts.list()).map(({ host }) => host)).toEqual(['laptop', 'pi']);
+  }, 40_000);
 
   test('a machine with the name of an online host does not take its place', async () => {
     const thief = new RemoteHost('pi', engine.server().address);
