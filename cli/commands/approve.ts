@@ -1,11 +1,12 @@
 // `holdfast approve` and `holdfast deny`: answers to pending approvals.
 import { userInfo } from 'node:os';
-import type { WaitingApproval } from '../../client/agents/approval-desk';
+import type { AnsweredApprovals, WaitingApproval } from '../../client/agents/approval-desk';
 import type { Approval } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { inertLine, inertText } from '../../contracts/text/inert';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
+import { tellUnanswered } from '../print/tell-unanswered';
 import { captionOf } from '../../contracts/tools/shown-values';
 import { note, styled } from '../terminal/terminal-style';
 
@@ -39,14 +40,16 @@ async function answer(
   send: (context: CliContext, one: WaitingApproval) => Promise<Approval>,
 ): Promise<number> {
   await using context = await openContext(options, { start: false });
-  const waiting = await context.client.approvals.list(options.agent);
+  const { agent } = options;
+  const { approvals } = context.client;
+  const told = await approvals.listAnswering({ agent });
   if (options.list) {
-    if (options.json) printJson(waiting);
-    else if (waiting.length === 0) note('Nothing waits for an approval.');
-    else for (const one of waiting) process.stdout.write(shown(one));
+    showAll(told, options);
     return 0;
   }
-  const one = chosen(waiting, id);
+  // What is meant may be with one that needs longer to answer.
+  const isComplete = told.unanswered.length === 0 || told.waiting.some(isMeantBy(id));
+  const one = chosen(isComplete ? told.waiting : await approvals.list(agent), id);
   if (options.show) return await showWhole(context, one, options.json === true);
   // What the hash covers.
   if (said === 'approved' && !options.json) process.stdout.write(shown(one));
@@ -56,11 +59,26 @@ async function answer(
   return 0;
 }
 
+function showAll({ waiting, unanswered }: AnsweredApprovals, options: AnswerOptions): void {
+  if (options.json) printJson(waiting);
+  else if (waiting.length + unanswered.length === 0) note('Nothing waits for an approval.');
+  else for (const one of waiting) process.stdout.write(shown(one));
+  tellUnanswered(options, {
+    what: 'sessions and turns',
+    unanswered: unanswered.map(({ workflowId, error }) => `${workflowId} (${error.code})`),
+    next: 'what they wait for is not in this list',
+  });
+}
+
+const isMeantBy =
+  (id: string | undefined) =>
+  (one: WaitingApproval): boolean =>
+    id === undefined || one.id.startsWith(id);
+
 /** Throws `approval_unknown`, which lists what is pending, if it is not clear which one is meant. */
 function chosen(waiting: WaitingApproval[], id: string | undefined): WaitingApproval {
   const exact = waiting.filter((one) => one.id === id);
-  const begin = (one: WaitingApproval): boolean => id === undefined || one.id.startsWith(id);
-  const meant = exact.length > 0 ? exact : waiting.filter(begin);
+  const meant = exact.length > 0 ? exact : waiting.filter(isMeantBy(id));
   const [one, ...more] = meant;
   if (one && more.length === 0) return one;
   const allowed = (meant.length > 0 ? meant : waiting).map((other) => other.id).join(', ');

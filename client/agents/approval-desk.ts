@@ -1,8 +1,8 @@
 // Pending approvals in sessions and turns, and the answers to them.
 import { randomUUID } from 'node:crypto';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { QueryNotRegisteredError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import type { Approval, ApproveRequest, DenyRequest } from '../../contracts/tools/approvals';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import type { Message } from '../../contracts/messages/message';
@@ -10,6 +10,7 @@ import { APPROVAL_MESSAGES as MESSAGES } from '../../contracts/messages/to-asker
 import type { OpenQuestion } from '../../contracts/agents/questions';
 import { parseRequest } from '../../contracts/schemas/parse-request';
 import { asJson } from '../../contracts/text/as-json';
+import { askEach, LATE_MS } from '../delivery/ask-each';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import { deliverQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
@@ -23,6 +24,17 @@ const byAge = (a: WaitingApproval, b: WaitingApproval): number => a.askedAt.loca
 
 const ASKERS = [WORKFLOWS.execSession, WORKFLOWS.turn];
 
+export interface ListAnsweringRequest {
+  agent?: string | undefined;
+  covers?: ((workflowId: string) => boolean) | undefined;
+}
+
+export interface AnsweredApprovals {
+  waiting: WaitingApproval[];
+  /** Sessions and turns of which it is not known whether they wait, and why. */
+  unanswered: { workflowId: string; error: HoldfastError }[];
+}
+
 export class ApprovalDesk {
   constructor(
     private readonly namespaces: HostNamespaces,
@@ -34,8 +46,7 @@ export class ApprovalDesk {
    * `no_worker` or `no_server` rather than say that nothing waits where not all could be asked.
    */
   async list(agent?: string): Promise<WaitingApproval[]> {
-    const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
-    const asked = await this.askAll(async (client) => openWorkflows(client, ASKERS, own));
+    const asked = await this.openAskers(agent);
     const told = await Promise.allSettled(asked.map(({ workflowId }) => this.of(workflowId)));
     const waiting = told.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     // Any other that fails has ended in the meantime, or is of a release without approvals.
@@ -44,6 +55,26 @@ export class ApprovalDesk {
     );
     if (unasked?.status === 'rejected' && waiting.length === 0) throw unasked.reason;
     return waiting.sort(byAge);
+  }
+
+  /**
+   * The same of those that answer within five seconds, with those that do not. Throws where nobody does because the server
+   * is away, or this folder's own worker is silent.
+   * @param covers only workflows with these ids are asked
+   */
+  async listAnswering({ agent, covers = () => true }: ListAnsweringRequest = {}): Promise<AnsweredApprovals> {
+    const all = await this.openAskers(agent);
+    const { answers, unanswered } = await askEach(
+      all.filter(({ workflowId }) => covers(workflowId)),
+      ({ workflowId }) => this.of(workflowId).catch(noneIfNeverAsks),
+    );
+    const silent = unanswered.map(({ one: { workflowId }, reason }) => ({
+      workflowId,
+      error: errorOf(workflowId, reason),
+    }));
+    const [first] = silent;
+    if (first && answers.length === 0 && silent.every(({ error }) => isOfAll(error))) throw first.error;
+    return { waiting: answers.flat().sort(byAge), unanswered: silent };
   }
 
   /**
@@ -63,6 +94,11 @@ export class ApprovalDesk {
       waiting: told.flatMap(({ waiting }) => waiting ?? []).sort(byAge),
       unanswered: told.filter(({ waiting }) => waiting === null).map(({ workflowId }) => workflowId),
     };
+  }
+
+  private openAskers(agent: string | undefined): Promise<{ workflowId: string }[]> {
+    const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+    return this.askAll((client) => openWorkflows(client, ASKERS, own));
   }
 
   private async askAll(
@@ -124,3 +160,21 @@ export class ApprovalDesk {
     return { client, server, workflowId, needsWorker: true, what: 'What waits' };
   }
 }
+
+/** What has ended, or is of a release without approvals, waits for none. */
+function noneIfNeverAsks(err: unknown): WaitingApproval[] {
+  const hasEnded = err instanceof HoldfastError && err.code === 'not_found';
+  if (hasEnded || err instanceof QueryNotRegisteredError) return [];
+  throw err;
+}
+
+function errorOf(workflowId: string, reason: unknown): HoldfastError {
+  if (reason instanceof HoldfastError) return reason;
+  return reason === undefined
+    ? new HoldfastError('deadline', { what: `Workflow ${workflowId}`, waitedMs: LATE_MS })
+    : new HoldfastError('internal', { reason: reasonOf(reason) });
+}
+
+/** Whether the fault is that of no single workflow. */
+const isOfAll = ({ code, facts }: HoldfastError): boolean =>
+  code === 'no_server' || (code === 'worker_silent' && facts.pid !== undefined);

@@ -25,9 +25,13 @@ const list = route(
   },
   async ({ query: { agent }, caller, context }) => {
     if (agent !== undefined) requireAgent(caller, agent);
-    const all = await context.client.approvals.list(agent);
-    const own = all.filter(({ workflowId }) => mayUse(caller, agentOf(workflowId)));
-    return { items: own.map(keyed), next: null };
+    const covers = (workflowId: string): boolean => mayUse(caller, agentOf(workflowId));
+    const { waiting, unanswered } = await context.client.approvals.listAnswering({ agent, covers });
+    return {
+      items: waiting.map(keyed),
+      next: null,
+      unanswered: unanswered.map(({ workflowId }) => workflowId),
+    };
   },
 );
 

@@ -1,7 +1,9 @@
 // The inbox while what waits cannot answer.
 import type { InboxItem } from '../../../contracts/gateway/api';
+import { HoldfastClient } from '../../../client/holdfast-client';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
+import { ApiClient } from '../../helpers/gateway';
 import { call, QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -12,6 +14,32 @@ afterAll(() => own.end(), 60_000);
 
 const inbox = async (): Promise<InboxItem[]> =>
   (await own.api.get<{ items: InboxItem[] }>('/v1/inbox')).items;
+
+describe('an open session whose queue has no worker', () => {
+  const stray = 'exec/stray/local/0';
+  beforeAll(async () => {
+    const elsewhere = new HoldfastClient(engine.client.temporal, engine.client.address, { queue: 'nobody' });
+    const session = elsewhere.session({ agent: 'stray', session: 0 });
+    await expect(session.exec({ code: 'true' })).rejects.toMatchObject({ code: 'no_worker' });
+  }, 60_000);
+  // So that the next test sees only its own.
+  afterAll(() => engine.client.temporal.workflow.getHandle(stray).terminate('test ended'));
+
+  test('is named beside the approvals that are known, of which none is an answer, too', async () => {
+    expect(await own.api.get('/v1/approvals')).toEqual({ items: [], next: null, unanswered: [stray] });
+    const { code, stdout, stderr } = await engine.cliInTurn(['approve', '--list']);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toMatch(/These sessions and turns do not answer: exec\/stray\/local\/0 \(\w+\)/);
+    const forPrograms = await engine.cliInTurn(['approve', '--list', '--json']);
+    expect([forPrograms.code, JSON.parse(forPrograms.stdout)]).toEqual([0, []]);
+    expect(JSON.parse(forPrograms.stderr)).toEqual({ unanswered: [expect.stringContaining(stray)] });
+  }, 60_000);
+
+  test('is neither asked nor named for a token that may not see its agent', async () => {
+    const limited = await ApiClient.of(own.gateway, 'viewer', ['zzz*']);
+    expect(await limited.get('/v1/approvals')).toEqual({ items: [], next: null, unanswered: [] });
+  });
+});
 
 test('what waits for a person stays in the inbox while its worker hangs, and is told as what cannot be answered now', async () => {
   const asks = [
