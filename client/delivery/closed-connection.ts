@@ -107,12 +107,26 @@ const noteLost =
     return call;
   };
 
+/** Of a server that is up, also one that is busy. */
+const ANSWER_MS = 8_000;
+/** What a server answers from what it has: no request that waits for something to happen. */
+const READS =
+  /\/(?:List|Count|Describe)\w+$|\/(?:GetWorkflowExecutionHistoryReverse|GetSearchAttributes|GetSystemInfo)$/;
+
+/** A server that is frozen closes no connection: without a deadline a request to it waits for ever. */
+const endLate: Interceptor = (options, nextCall) => {
+  const isRead = READS.test(options.method_definition.path);
+  const deadline = options.deadline ?? (isRead ? Date.now() + ANSWER_MS : undefined);
+  return nextCall(deadline === undefined ? options : { ...options, deadline }) as Call;
+};
+
 /**
  * The SDK's own repetition of requests, for connections that are closed while requests are open.
  * @param contact is told when the server is away
- * @param patienceMs how long it goes on while the server is away; default: about 25 s
+ * @param patienceMs how long it goes on while the server is away, and then reads have a deadline; default: about 25 s
  */
 export const closableRequests = (contact: Contact = {}, patienceMs = Infinity): Interceptor[] => [
+  ...(patienceMs === Infinity ? [] : [endLate]),
   makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: attemptsWithin(patienceMs) })),
   noteLost(contact),
   endClosed,

@@ -1,6 +1,6 @@
 // Sends a message until the server has answered: repeating the id returns the recorded answer, so a server
 // that restarts or a session that continues as new costs the caller only time.
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { isGrpcDeadlineError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
@@ -111,11 +111,20 @@ type Described = Awaited<ReturnType<Client['workflowService']['describeWorkflowE
 /**
  * Undefined if the server does not know the workflow, or cannot say. As the server says it: to decode memo, attributes and
  * summary, which nobody reads here, costs as much as the request.
+ * @param ofFrozen throws `no_server` if it does not answer in time, where the client has a deadline for that
  */
-const describe = (client: Client, workflowId: string): Promise<Described | undefined> =>
+const describe = (
+  client: Client,
+  workflowId: string,
+  ofFrozen?: ServerFacts,
+): Promise<Described | undefined> =>
   client.workflowService
     .describeWorkflowExecution({ namespace: client.options.namespace, execution: { workflowId } })
-    .catch(() => undefined);
+    .catch((err: unknown) => {
+      if (ofFrozen && isGrpcDeadlineError(err))
+        throw new HoldfastError('no_server', { address: ofFrozen.address, reason: reasonOf(err) });
+      return undefined;
+    });
 
 const queueOf = (found: Described | undefined): string | undefined =>
   found?.workflowExecutionInfo?.taskQueue ?? undefined;
@@ -183,7 +192,7 @@ async function unableToAnswer(
     if (silent) throw silent;
     const askedAt = Date.now();
     if (askedAt < lookAt - EARLY_MS) continue;
-    const found = await describe(client, workflowId);
+    const found = await describe(client, workflowId, server);
     const taskQueue = (needsWorker && queueOf(found)) || server.queue;
     const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
     // The server was away in the meantime: it must learn about its workers again.

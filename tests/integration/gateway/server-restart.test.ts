@@ -27,6 +27,25 @@ afterAll(async () => {
   expect(await engine.end()).toEqual([]);
 }, 60_000);
 
+test('a frozen server: requests say within seconds that it does not answer, and are answered when it goes on', async () => {
+  const { agent } = await operator.post('/v1/agents', {
+    ...{ task: 'first', mode: 'conversation' },
+    ...files.settings([{ text: 'over' }]),
+  });
+  const { pid } = engine.server().identity;
+  process.kill(pid, 'SIGSTOP');
+  const since = performance.now();
+  try {
+    const paths = ['/v1/agents', `/v1/agents/${String(agent)}`, '/v1/hosts', '/v1/approvals', '/v1/sessions'];
+    const answers = await Promise.all(paths.map((path) => operator.ask('GET', path)));
+    expect(performance.now() - since).toBeLessThan(30_000);
+    expect(answers).toMatchObject(paths.map(() => ({ status: 503, body: { code: 'no_server' } })));
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  expect(await operator.get(`/v1/agents/${String(agent)}`)).toMatchObject({ agent });
+}, 120_000);
+
 test('SIGKILL of the server: terminals go on, requests say what is away, and a follower lacks nothing and gets nothing twice', async () => {
   const token = operator.token ?? '';
   const go = join(files.directory, 'go');
