@@ -18,6 +18,7 @@ import { printJson } from '../print/print-json';
 import { tellIfSlow } from '../waiting/tell-if-slow';
 import { note } from '../terminal/terminal-style';
 import { counted } from '../../contracts/text/counted';
+import { oneAtATime } from './one-at-a-time';
 
 export interface DownOptions extends GlobalOptions {
   sessions?: boolean;
@@ -27,8 +28,17 @@ export interface DownOptions extends GlobalOptions {
 const SESSIONS_MS = 20_000;
 const REASON = 'holdfast down --sessions';
 
+/** Longer than a start usually takes: a frozen `up` must not keep everything running. */
+const PATIENCE_MS = 60_000;
+
 export async function down(options: DownOptions): Promise<number> {
   const dataDir = dataDirOf(options);
+  const work = (): Promise<number> => stop(dataDir, options);
+  if (!existsSync(dataDir)) return work();
+  return oneAtATime(dataDir, { json: options.json, patienceMs: PATIENCE_MS }, work);
+}
+
+async function stop(dataDir: string, options: DownOptions): Promise<number> {
   const faults: HoldfastError[] = [];
   const step = async <T, U>(work: () => T | Promise<T>, otherwise: U): Promise<T | U> => {
     try {

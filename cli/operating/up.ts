@@ -13,6 +13,7 @@ import { ensureGateway } from '../gateway/gateway-process';
 import { pageLink } from '../gateway/page-link';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
+import { oneAtATime } from './one-at-a-time';
 
 export interface UpOptions extends GlobalOptions {
   port?: number;
@@ -33,7 +34,10 @@ export interface UpOptions extends GlobalOptions {
   serve?: boolean;
 }
 
-export async function up(options: UpOptions): Promise<number> {
+export const up = (options: UpOptions): Promise<number> =>
+  oneAtATime(dataDirOf(options), options, () => start(options));
+
+async function start(options: UpOptions): Promise<number> {
   const { port, uiPort } = options;
   const workdir = options.workdir === false ? null : options.workdir && resolve(options.workdir);
   const tools = options.tools === false ? [] : options.tools?.map((file) => resolve(file));

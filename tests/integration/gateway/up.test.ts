@@ -1,9 +1,15 @@
 // `holdfast up` also starts the API and the page, in a process that outlives it; `holdfast down` ends it.
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
+import { operatingLock } from '../../../cli/operating/one-at-a-time';
+import { stopMarker } from '../../../cli/waiting/keep-running';
+import { enginePaths, readRecord } from '../../../engine/record';
 import { lastDetached, runningGateway, type GatewayRecord } from '../../../gateway/gateway-record';
+import { holdLock } from '../../../system/lock';
 import { isAlive } from '../../../system/processes/process-identity';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { until } from '../../helpers/until';
@@ -143,6 +149,27 @@ test('`up --no-serve` starts none, and ends none', async () => {
   expect(await up('--no-serve')).toMatchObject({ page: null });
   expect(isAlive(identity)).toBe(true);
 }, 120_000);
+
+test('`up` and `down` wait for each other, so that the end is what the last one says', async () => {
+  const own = new EngineOfItsOwn();
+  const release = await holdLock(operatingLock(own.dataDir));
+  try {
+    const heard = (child: ChildProcess): Promise<unknown> =>
+      once(child.stderr as Readable, 'data').then(([said]) => String(said));
+    const [starting, stopping] = [own.spawnCli(['up', '--no-serve']), own.spawnCli(['down'])];
+    const ended = [starting, stopping].map((child) => once(child, 'close'));
+    for (const said of await Promise.all([starting, stopping].map(heard)))
+      expect(said).toContain('Another `holdfast up` or `holdfast down` of this data folder runs');
+    // Neither has begun.
+    expect(readRecord(enginePaths(own.dataDir))).toBeUndefined();
+    expect(existsSync(stopMarker(own.dataDir))).toBe(false);
+    starting.kill('SIGKILL');
+    release();
+    expect(await ended[1]).toEqual([0, null]);
+  } finally {
+    expect(await own.end()).toEqual([]);
+  }
+}, 60_000);
 
 test('`down` ends the gateway with the worker and the server, and tells it', async () => {
   const own = new EngineOfItsOwn({ ownServer: true });
