@@ -27,7 +27,7 @@ import { inputTool } from './sessions/input-tool';
 import { isSameFunction } from './stubs/function-names';
 import { listDirTool } from './files/list-dir-tool';
 import { readFileTool } from './files/read-file-tool';
-import { afterAttempts, checkArgs, checkedJson, runTool, textOf } from './run-tool';
+import { afterAttempts, checkArgs, checkedJson, runTool, textOf } from './tool-attempt';
 import { shellTool } from './programs/shell-tool';
 import type { Tool, ToolContext, ToolSource } from './tool';
 import { viewImageTool } from './files/view-image-tool';

@@ -10,7 +10,7 @@ import { toFailure } from '../../contracts/errors/failure';
 import { hostNameOf } from '../../contracts/ids';
 import type { ToolInvocation } from '../../contracts/tools/tools';
 import type { ToolRegistry } from '../../tools/registry';
-import { afterAttempts } from '../../tools/run-tool';
+import { afterAttempts } from '../../tools/tool-attempt';
 import type { ToolContext, ToolHost } from '../../tools/tool';
 import { beating } from '../beating';
 import { whyUnreachable } from '../blobs/blob-store';
