@@ -11,11 +11,10 @@ export interface Tokens {
   output: number;
 }
 
-export function usageOf(tokens: Tokens, prices: Prices | undefined): Usage {
-  const input = counted(tokens.input);
-  const cached = counted(tokens.cached);
-  const cacheWrite = counted(tokens.cacheWrite);
-  const output = counted(tokens.output);
+export function usageOf(
+  { input, cached, cacheWrite = 0, output }: Tokens,
+  prices: Prices | undefined,
+): Usage {
   return { inputTokens: input, outputTokens: output, cachedTokens: cached, costUsd: cost() };
 
   function cost(): number | null {
@@ -29,7 +28,3 @@ export function usageOf(tokens: Tokens, prices: Prices | undefined): Usage {
     return dollars / 1_000_000;
   }
 }
-
-/** A compatible server may leave out a number, or send anything: what its reply says counts more than what it cost. */
-const counted = (tokens: unknown): number =>
-  typeof tokens === 'number' && Number.isFinite(tokens) ? Math.max(0, Math.round(tokens)) : 0;
