@@ -163,7 +163,7 @@ export class TokenStore {
   private async change<T>(work: (tokens: StoredToken[]) => { tokens: StoredToken[]; result: T }): Promise<T> {
     makeFolder(join(this.dataDir, 'gateway'));
     return withLock(`${this.file}.lock`, async () => {
-      const { tokens, result } = work((readJson<StoredToken[]>(this.file) ?? []).filter(isValid));
+      const { tokens, result } = work(readTokens(this.file).filter(isValid));
       writeJson(this.file, tokens);
       return result;
     });
@@ -172,9 +172,28 @@ export class TokenStore {
   /** Read again when the file has changed. */
   private all(): StoredToken[] {
     const stamp = stampOf(this.file);
-    if (stamp !== this.read.stamp) this.read = { tokens: readJson<StoredToken[]>(this.file) ?? [], stamp };
+    if (stamp !== this.read.stamp) this.read = { tokens: readTokens(this.file), stamp };
     return this.read.tokens;
   }
+}
+
+/** None if there is no file. Throws `config_invalid` for one that is damaged: it must not count as empty and be overwritten. */
+function readTokens(file: string): StoredToken[] {
+  if (!statSync(file, { throwIfNoEntry: false })) return [];
+  const found = readJson<unknown>(file);
+  if (Array.isArray(found) && found.every(isStored)) return found;
+  throw new HoldfastError('config_invalid', {
+    faults:
+      `${file} is no list of tokens: it is damaged, or not written by Holdfast. Restore it, or move it away: then no ` +
+      'token is valid any more',
+  });
+}
+
+function isStored(one: unknown): one is StoredToken {
+  const { id, name, role, agents, hash, expiresAt } = (one ?? {}) as Partial<Record<string, unknown>>;
+  const texts = [id, name, role, hash];
+  const isExpiry = expiresAt === null || typeof expiresAt === 'string';
+  return texts.every((text) => typeof text === 'string') && Array.isArray(agents) && isExpiry;
 }
 
 /** Each write makes another file. */

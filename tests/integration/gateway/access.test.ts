@@ -1,8 +1,9 @@
 // Who may ask the gateway for what: tokens, roles, patterns of agents; and what a page of another site can make of it.
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import WebSocket from 'ws';
+import { TokenStore } from '../../../gateway/access/token-store';
 import type { Gateway } from '../../../gateway/gateway';
 import type { Route } from '../../../gateway/http/route';
 import { ALL_ROUTES } from '../../../gateway/routes/all-routes';
@@ -98,6 +99,23 @@ test('tokens are stored as hashes, in a file for this user only', () => {
   expect(readFileSync(file, 'utf8')).not.toContain(own.api.token);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
+
+test.each(['{broken', '[{"x":1}]', '{"a":1}', ''])(
+  'a damaged file of tokens (%s) is named, and nothing overwrites it',
+  async (damaged) => {
+    const folder = join(files.directory, uniqueId('damaged'));
+    const file = join(folder, 'gateway', 'tokens.json');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, damaged);
+    const store = new TokenStore(folder);
+    const error = { code: 'config_invalid', message: expect.stringContaining(file) as string };
+    const created = store.create({ name: 'a', role: 'viewer', agents: ['*'], validMs: null });
+    await expect(created).rejects.toMatchObject(error);
+    expect(() => store.list()).toThrow(expect.objectContaining(error));
+    expect(() => store.callerWith('hf_x', ['token'])).toThrow(expect.objectContaining(error));
+    expect(readFileSync(file, 'utf8')).toBe(damaged);
+  },
+);
 
 const login = (token: string): Promise<Response> =>
   fetch(`${own.gateway.url}/v1/login`, {
