@@ -1,5 +1,5 @@
 // Opens a server at the address that a person has named.
-import type { AddressInfo, Server } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 
 /** Addresses that mean all of this machine's. */
@@ -20,6 +20,13 @@ export function parseListen(listen: string): Listening | undefined {
   return address === '' || Number(port) > 65_535 ? undefined : { address, port: Number(port) };
 }
 
+/** Whether a server could listen there: throws like `listenAt`. */
+export async function tryListening(listen: string, option: string): Promise<void> {
+  const server = createServer();
+  await listenAt(server, listen, option);
+  await new Promise((resolve) => server.close(resolve));
+}
+
 /**
  * @param listen `ADDRESS:PORT`; port 0 picks a free one
  * @param option the option that named it
@@ -34,7 +41,12 @@ export async function listenAt(server: Server, listen: string, option: string): 
       reject(
         err.code === 'EADDRINUSE'
           ? new HoldfastError('port_in_use', { got: listen, next: `Name another address with ${option}.` })
-          : new HoldfastError('invalid_input', { what: option, got: listen, allowed: reasonOf(err) }),
+          : new HoldfastError('invalid_input', {
+              what: option,
+              got: listen,
+              allowed: `an address and a port that this process may use (${reasonOf(err)})`,
+              next: `Name another address with ${option}, for example 127.0.0.1:7280.`,
+            }),
       ),
     );
     server.listen(place.port, place.address.replaceAll(/[[\]]/g, ''), resolve);

@@ -1,5 +1,4 @@
 // The gateway of `holdfast up`: a detached process, at most one for a data folder.
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import {
@@ -10,7 +9,7 @@ import {
   type GatewayRecord,
 } from '../../gateway/gateway-record';
 import { startDetached } from '../../system/processes/detached-process';
-import { listenAt, parseListen } from '../../system/listen-at';
+import { parseListen, tryListening } from '../../system/listen-at';
 import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
 import { isOwnRelease, packageRoot } from '../../system/package-root';
@@ -47,7 +46,7 @@ export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecor
     if (isWorking && isWanted(running, choice)) return running;
     const before = runningDetached(dataDir);
     if (choice.listen !== undefined && portOf(before?.url) !== parseListen(choice.listen)?.port)
-      await tryListening(choice.listen);
+      await tryListening(choice.listen, '--listen');
     // One that does not answer would not end by itself either.
     if (before) await endGroup(before.identity, isWorking ? STOP_GRACE_MS : 0);
     return startGateway(choice);
@@ -64,12 +63,6 @@ export async function stopGateway(dataDir: string): Promise<boolean> {
 /** Of a gateway's address. */
 const portOf = (url: string | undefined): number | undefined =>
   url === undefined ? undefined : Number(new URL(url).port || 80);
-
-async function tryListening(listen: string): Promise<void> {
-  const server = createServer();
-  await listenAt(server, listen, '--listen');
-  await new Promise((resolve) => server.close(resolve));
-}
 
 const isWanted = ({ address, namespace, release, listen }: GatewayRecord, wanted: GatewayChoice): boolean =>
   address === wanted.address &&

@@ -8,10 +8,12 @@ import type { GatewayLog } from '../../gateway/gateway-context';
 import { gatewayPaths, lastDetached, recordGateway } from '../../gateway/gateway-record';
 import { keepBounded } from '../../system/log/bounded-log';
 import { outliveLog } from '../../system/log/outlive-log';
+import { tryListening } from '../../system/listen-at';
 import { ProcessLog } from '../../system/log/process-log';
 import { ownRelease } from '../../system/package-root';
 import { readGateway } from '../../workers/configuration/read-gateway';
 import type { TelemetrySettings } from '../../workers/configuration/configured-telemetry';
+import { lastWorker } from '../../workers/process/worker-record';
 import { publishedRegistry } from '../../workers/tools/registry-record';
 import { openSpans } from '../../workers/telemetry/span-exporter';
 import { configOf, isLocal, openContext, workflowAddress, type GlobalOptions } from '../context';
@@ -51,6 +53,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   );
   const { detached = false } = options;
   if (detached) outliveLog();
+  // Before a server and a worker are started for it.
+  else await tryListening(options.listen ?? DEFAULT_LISTEN, '--listen');
   await using context = await openContext(options, {
     ...{ start: true, staysOnFullDisk: true, patienceMs: PATIENCE_MS },
   });
@@ -66,7 +70,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     names: options.name ?? [],
     oidc,
     workflowAddress: (workflowId) => workflowAddress(context, workflowId),
-    isLocal: (host) => isLocal(context, host),
+    // The next `up` may have started a worker that serves another host.
+    isLocal: (host) => isLocal({ ...context, worker: lastWorker(dataDir) }, host),
     hostToken: process.env.HOLDFAST_HOST_TOKEN?.trim() || undefined,
     registry: () => publishedRegistry(dataDir),
     log,

@@ -42,7 +42,8 @@ export function createApp(door: FrontDoor): App {
       if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   });
   app.onError((err, c) => answerProblem(c, problemOf(err)));
-  app.notFound((c) => answerProblem(c, problemOf(unknownPath(c.req.path))));
+  // No route has run: unlike what a workflow says of a message, this had no effect.
+  app.notFound((c) => answerProblem(c, { ...problemOf(unknownPath(c.req.path)), effect: 'none' }));
   return app;
 }
 

@@ -244,8 +244,9 @@ test('usage is summed by agent, tree, model and day', async () => {
   expect(report.byDay.map(({ key }) => key)).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d$/)]);
 });
 
-test('hosts, tools, the token and its list answer', async () => {
+test('hosts, tools, the token and its list answer, and a path that does not exist had no effect', async () => {
   expect(await api.get('/v1/hosts')).toEqual({ items: [], next: null, unanswered: [] });
+  expect(await api.ask('GET', '/v1/nothing')).toMatchObject({ status: 404, body: { effect: 'none' } });
   expect(await api.ask('GET', '/v1/hosts/nowhere')).toMatchObject({
     status: 404,
     body: { code: 'unknown_host' },
