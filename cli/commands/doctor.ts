@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import * as pty from 'node-pty';
 import { connectTemporal, resolveServer } from '../../client/connect';
 import { HoldfastClient } from '../../client/holdfast-client';
+import { servedHost } from '../served-hosts';
 import { hasPollers } from '../../client/delivery/deliver';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { inertLine } from '../../contracts/text/inert';
@@ -104,7 +105,7 @@ async function checkServer(
   try {
     const client = await connectTemporal({ ...server, address });
     const worker = runningWorker(dataDir);
-    const host = worker ? worker.host : ownHost(options);
+    const host = worker ? worker.host : (servedHost(dataDir) ?? ownHost(options));
     const queues = [worker?.queue ?? MAIN_TASK_QUEUE, ...(host === null ? [] : [hostTaskQueue(host)])];
     const polled = await Promise.all(queues.map((queue) => hasPollers(client, queue)));
     await client.connection.close();

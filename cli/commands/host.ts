@@ -10,7 +10,8 @@ import { makeFolder } from '../../system/make-folder';
 import { ProcessLog } from '../../system/log/process-log';
 import { workersConfiguration } from '../../workers/configuration/configuration';
 import type { Workers, WorkersLog } from '../../workers/workers';
-import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
+import { configOf, dataDirOf, openContext, ownHost, type GlobalOptions } from '../context';
+import { knownHosts } from '../served-hosts';
 import { printJson } from '../print/print-json';
 import { tellUnanswered } from '../print/tell-unanswered';
 import { note, styled } from '../terminal/terminal-style';
@@ -146,8 +147,17 @@ export async function showHost(host: string, options: GlobalOptions): Promise<nu
   return 0;
 }
 
+/** Throws `unknown_host` for one that this folder has never served: a setting for it would apply to nothing. */
+function requireKnown(host: string, options: GlobalOptions): void {
+  const known = knownHosts(dataDirOf(options));
+  if (known.includes(host) || host === ownHost(options)) return;
+  const allowed = known.join(', ') || `${ownHost(options)}: nothing else was served from this folder`;
+  throw new HoldfastError('unknown_host', { host, allowed });
+}
+
 /** On the host itself: what code may do there, from the next call on. Without a level it is shown. */
 export function hostAccess(host: string, level: Access | undefined, options: GlobalOptions): Promise<number> {
+  requireKnown(host, options);
   const stored = new HostAccess(dataDirOf(options), host);
   if (level !== undefined) {
     makeFolder(dataDirOf(options));
@@ -161,6 +171,7 @@ export function hostAccess(host: string, level: Access | undefined, options: Glo
 
 /** On the host itself: the token that admits people to its terminals, for `--token-file` and HOLDFAST_HOST_TOKEN. */
 export function hostToken(host: string, options: GlobalOptions): Promise<number> {
+  requireKnown(host, options);
   makeFolder(dataDirOf(options));
   const token = attachToken(dataDirOf(options), host);
   if (options.json) printJson({ host, token });

@@ -11,6 +11,7 @@ import {
   releaseText,
   runningWorker,
 } from '../../workers/process/worker-record';
+import { servedHost } from '../served-hosts';
 
 const GATEWAY_MS = 5_000;
 
@@ -36,6 +37,9 @@ export function checkWorker(dataDir: string): Found {
     const next = `\`holdfast up\` replaces it by release ${releaseText(ownRelease())}; its sessions live on`;
     return { status: 'warn', found, next };
   }
+  const served = servedHost(dataDir);
+  if (served !== undefined && !lastWorker(dataDir))
+    return { status: 'ok', found: `none of agents; a process serves host ${served}` };
   const found = lastWorker(dataDir) ? 'was killed' : 'not running';
   return { status: 'warn', found, next: 'run `holdfast up`' };
 }

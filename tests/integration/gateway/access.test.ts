@@ -111,8 +111,8 @@ test.each(['{broken', '[{"x":1}]', '{"a":1}', ''])(
     const error = { code: 'config_invalid', message: expect.stringContaining(file) as string };
     const created = store.create({ name: 'a', role: 'viewer', agents: ['*'], validMs: null });
     await expect(created).rejects.toMatchObject(error);
-    expect(() => store.list()).toThrow(expect.objectContaining(error));
-    expect(() => store.callerWith('hf_x', ['token'])).toThrow(expect.objectContaining(error));
+    expect(() => store.list()).toThrow(expect.objectContaining(error) as Error);
+    expect(() => store.callerWith('hf_x', ['token'])).toThrow(expect.objectContaining(error) as Error);
     expect(readFileSync(file, 'utf8')).toBe(damaged);
   },
 );

@@ -10,7 +10,7 @@ import type { TurnResult } from '../../../contracts/agents/agent';
 import type { HostState } from '../../../contracts/sessions/remote-hosts';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { runningWorker } from '../../../workers/process/worker-record';
-import type { CliResult } from '../../helpers/command-lines';
+import { CommandLines, type CliResult } from '../../helpers/command-lines';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { testEachOf } from '../../helpers/long-run';
 import { RemoteHost } from '../../helpers/remote-host';
@@ -249,6 +249,20 @@ describe('with one host', () => {
     expect(existsSync(file)).toBe(false);
     await handle.signal(HOST_MESSAGES.announce.name, facts);
   });
+
+  test('a name that the folder has never served has neither access nor a token, and the doctor looks at the served host', async () => {
+    for (const args of [
+      ['access', 'nope', 'read-only'],
+      ['token', 'nope'],
+    ])
+      await expect(pi.cli('host', ...args)).rejects.toThrow(/got nope, allowed pi;/);
+    const lines = new CommandLines();
+    const env = { ...process.env, HOLDFAST_DATA: pi.dataDir, NO_COLOR: '1' };
+    const { stdout } = await lines.run(['doctor', '--address', engine.server().address], { cwd: '/', env });
+    lines.end();
+    expect(stdout).toContain('a process serves host pi');
+    expect(stdout).not.toContain('no worker polls host.');
+  }, 40_000);
 
   test('a host that does not answer is named beside the list of the others', async () => {
     const { facts } = await stateOf('pi');
