@@ -12,6 +12,9 @@ const EXCLUSIVE = 'BEGIN EXCLUSIVE';
 /** A read takes a shared lock, which ends with the transaction. */
 const SHARED = 'BEGIN; SELECT 1 FROM sqlite_master';
 
+/** The garbage collector closes a database that nobody refers to, such as one whose holder waits for ever: its lock would end. */
+const held = new Set<Sqlite.DatabaseSync>();
+
 /** How a caller waits for the lock. */
 export interface LockOptions {
   /** Ends the waiting with the signal's reason; does not reach `fn`. */
@@ -44,7 +47,7 @@ export function tryLock(path: string): (() => void) | undefined {
   const { DatabaseSync } = sqlite();
   const db = new DatabaseSync(path);
   try {
-    if (tryAcquire(db, EXCLUSIVE)) return () => db.close();
+    if (tryAcquire(db, EXCLUSIVE)) return keep(db);
   } catch (err) {
     db.close();
     throw err;
@@ -81,7 +84,16 @@ async function opened(path: string, begin: string, options: LockOptions): Promis
     db.close();
     throw err;
   }
-  return () => db.close();
+  return keep(db);
+}
+
+/** Returns the function that releases its lock. */
+function keep(db: Sqlite.DatabaseSync): () => void {
+  held.add(db);
+  return () => {
+    held.delete(db);
+    db.close();
+  };
 }
 
 async function acquire(
