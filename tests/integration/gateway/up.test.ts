@@ -154,8 +154,10 @@ test('`up` and `down` wait for each other, so that the end is what the last one 
   const own = new EngineOfItsOwn();
   const release = await holdLock(operatingLock(own.dataDir));
   try {
-    const heard = (child: ChildProcess): Promise<unknown> =>
-      once(child.stderr as Readable, 'data').then(([said]) => String(said));
+    const heard = async (child: ChildProcess): Promise<string> => {
+      const said = once(child.stderr as Readable, 'data').then((given) => String(given[0]));
+      return Promise.race([said, once(child, 'close').then(() => 'it has ended')]);
+    };
     const [starting, stopping] = [own.spawnCli(['up', '--no-serve']), own.spawnCli(['down'])];
     const ended = [starting, stopping].map((child) => once(child, 'close'));
     for (const said of await Promise.all([starting, stopping].map(heard)))
