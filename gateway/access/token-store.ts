@@ -184,8 +184,9 @@ function readTokens(file: string): StoredToken[] {
   if (Array.isArray(found) && found.every(isStored)) return found;
   throw new HoldfastError('config_invalid', {
     faults:
-      `${file} is no list of tokens: it is damaged, or not written by Holdfast. Restore it, or move it away: then no ` +
-      'token is valid any more',
+      // Requests without a token are told, too: the folder is not named.
+      'gateway/tokens.json in the data folder is no list of tokens: it is damaged, or not written by Holdfast. Restore it, ' +
+      'or move it away: then no token is valid any more',
   });
 }
 
