@@ -108,7 +108,10 @@ test.each(['{broken', '[{"x":1}]', '{"a":1}', ''])(
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, damaged);
     const store = new TokenStore(folder);
-    const error = { code: 'config_invalid', message: expect.stringContaining('gateway/tokens.json') as string };
+    const error = {
+      code: 'config_invalid',
+      message: expect.stringContaining('gateway/tokens.json') as string,
+    };
     const created = store.create({ name: 'a', role: 'viewer', agents: ['*'], validMs: null });
     await expect(created).rejects.toMatchObject(error);
     expect(() => store.list()).toThrow(expect.objectContaining(error) as Error);
