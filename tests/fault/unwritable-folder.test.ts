@@ -6,7 +6,7 @@ import type { SessionHandle } from '../../client/session-handle';
 import type { HolderRecord } from '../../exec/client/holder-client';
 import { processStat } from '../../system/processes/proc';
 import { isAlive } from '../../system/processes/process-identity';
-import { runningWorker, workerPaths } from '../../workers/process/worker-record';
+import { findSilentWorker, runningWorker, workerPaths } from '../../workers/process/worker-record';
 import { EngineOfItsOwn, processesNaming } from '../helpers/engine-of-its-own';
 import { immutableFiles, isPossible, readOnlyMount, type Way } from '../helpers/unwritable';
 import { until } from '../helpers/until';
@@ -112,7 +112,10 @@ whereForbidden(
     expect(Date.now() - since - startMs).toBeLessThan(30_000);
     expect([code, stderr]).toEqual([74, expect.stringMatching(/"code":"storage_failed".*"retryable":true/)]);
     allowed();
+    // It could not write that it lives either.
+    await until(() => findSilentWorker(engine.dataDir) === undefined);
     const again = await engine.cli([...exec, 'echo ran >> runs']);
+    expect(again).toMatchObject({ stderr: '', code: 0 });
     expect(JSON.parse(again.stdout)).toMatchObject({ state: 'exited', exitCode: 0 });
     expect(readFileSync(join(cwd, 'runs'), 'utf8')).toBe('ran\n');
     await engine.cli(['close', '--session', String(session)]);

@@ -1,6 +1,7 @@
 // Own tools in the command line's worker, as a person loads them.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../../../system/package-root';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
@@ -140,7 +141,8 @@ test.each([
   ],
   [
     'holds a tool whose name is taken',
-    `export const tools = [{ name: 'INPUT', description: 'x', args: { _zod: {} }, effects: 'once', run() {} }];`,
+    `import { z } from ${JSON.stringify(pathToFileURL(require.resolve('zod')).href)};
+    export const tools = [{ name: 'INPUT', description: 'x', args: z.object({}), effects: 'once', run() {} }];`,
     /tool_name_taken.*got INPUT beside input/s,
   ],
 ])(
