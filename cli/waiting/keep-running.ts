@@ -31,7 +31,10 @@ export function keepRunning(dataDir: string, restart: Restarts, json = false): (
       process.exit(STOPPED);
     }
     const server = readRecord(enginePaths(dataDir));
-    if (!server || !isAlive(server.identity)) {
+    // A server that was killed leaves its record. Without one the folder was moved or removed: what is started here would
+    // have an empty database.
+    if (!server) return;
+    if (!isAlive(server.identity)) {
       note('The Temporal server is gone; restarting it on the same database.');
       await restart.server();
     }
