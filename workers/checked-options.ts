@@ -79,4 +79,8 @@ export function checkOptions(
   });
 }
 
-const shown = (value: unknown): string => inspect(value, { depth: 1, breakLength: Infinity });
+/** Of an object only what it has: an environment or a converter may hold secrets. */
+const shown = (value: unknown): string =>
+  isObject(value)
+    ? `an object with ${Object.keys(value).join(', ') || 'nothing'}`
+    : inspect(value, { depth: 0, breakLength: Infinity });

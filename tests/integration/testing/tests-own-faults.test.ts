@@ -78,7 +78,7 @@ test.each([
   [null, 'What createLocal() takes is invalid: got null'],
   [{ host: { 'make test': 'x' } }, 'allowed host: what simulatedHost({ ... }) or realHost() returns'],
   [{ models: null }, 'got models: null, allowed models: an object whose values are functions'],
-  [{ models: { a: 5 } }, 'got models: { a: 5 }'],
+  [{ models: { a: 5 } }, 'got models: an object with a'],
   [{ tool: [] }, 'got tool: [], allowed the options host, tools, models'],
   [{ dataConverter: { payloadConverterPath: '/nope.js' } }, 'allowed dataConverter: only `payloadCodecs`'],
   [{ dataConverter: { failureConverterPath: '/nope.js' } }, 'allowed dataConverter: only `payloadCodecs`'],
