@@ -6,6 +6,13 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 /** Default working folder. */
 export const usualWorkingFolder = (dataDir: string): string => join(dataDir, 'work');
 
+/** Where the shells of a worker process begin: as its command line or HOLDFAST_WORKDIR says. */
+export const wantedWorkingFolder = (
+  dataDir: string,
+  given: string | undefined,
+  env: NodeJS.ProcessEnv,
+): string => given ?? env.HOLDFAST_WORKDIR ?? usualWorkingFolder(dataDir);
+
 /** Throws `no_working_folder` if no process of this user can have `folder` as its working folder. */
 export function checkWorkingFolder(folder: string): void {
   const fault = faultOf(folder);

@@ -9,8 +9,8 @@ export function knownError(err: unknown): HoldfastError {
   if (known instanceof HoldfastError) return known;
   if ((err as NodeJS.ErrnoException | null)?.syscall === 'uv_cwd')
     return new HoldfastError('no_working_folder', { got: process.env.PWD ?? '.', reason: 'was deleted' });
-  const namespace = missingNamespace(err);
-  if (namespace !== undefined) return new HoldfastError('namespace_missing', { got: namespace });
+  const missing = missingNamespace(err);
+  if (missing) return missing;
   const reason = awayReason(err);
   return reason === undefined
     ? new HoldfastError('internal', { reason: reasonOf(err) })

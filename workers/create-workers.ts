@@ -49,9 +49,9 @@ import { Workers, type WorkersLog } from './workers';
 import { checkWorkersOptions, type WorkersOptions } from './workers-options';
 
 /**
- * Connects and creates the workers; `run()` starts them, `close()` ends them. Throws `invalid_input`, `tool_invalid`, `tool_name_taken`,
- * `tools_not_loaded` and `config_invalid` before it connects to anything; `worker_running`, `no_server` and
- * `namespace_missing`;
+ * Connects and creates the workers; `run()` starts them, `close()` ends them. Throws `invalid_input`, `tool_invalid`,
+ * `tool_name_taken`, `tools_not_loaded` and `config_invalid` before it connects to anything; `worker_running`, `no_server`
+ * and `namespace_missing`;
  * `folder_in_use` if the data folder is used on another machine, or is a copy of one that is used;
  * `host_taken` if the host belongs to another data folder, and `queue_taken` if other workers serve agents with a
  * different offer; `node_too_old` before Node 22.13; `sandbox_missing` if one is required but unavailable.
@@ -219,8 +219,7 @@ export async function composeWorkers(
       await Promise.resolve()
         .then(undo)
         .catch(() => undefined);
-    const namespace = missingNamespace(err);
-    throw namespace === undefined ? err : new HoldfastError('namespace_missing', { got: namespace });
+    throw missingNamespace(err) ?? err;
   }
 }
 

@@ -5,9 +5,8 @@ import { isClosed } from './closed-connection';
 
 /** `namespace_missing`, or `no_server` on a connection that was closed here; undefined for any other failure. */
 export function requestFailure(err: unknown, address = 'its address'): HoldfastError | undefined {
-  const namespace = missingNamespace(err);
-  if (namespace !== undefined) return new HoldfastError('namespace_missing', { got: namespace });
-  if (!isClosed(err)) return undefined;
+  const missing = missingNamespace(err);
+  if (missing || !isClosed(err)) return missing;
   return new HoldfastError('no_server', {
     address,
     reason: 'this program has closed its connection',
@@ -16,10 +15,10 @@ export function requestFailure(err: unknown, address = 'its address'): HoldfastE
 }
 
 /** Asks once; throws such a failure in the catalogue's words. */
-export async function answered<T>(ask: () => Promise<T>, address?: string): Promise<T> {
+export async function answered<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (err) {
-    throw requestFailure(err, address) ?? err;
+    throw requestFailure(err) ?? err;
   }
 }

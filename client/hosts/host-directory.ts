@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { hostTaskQueue, hostWorkflowId } from '../../contracts/ids';
+import { hostTaskQueue, hostWorkflowId, subjectOf } from '../../contracts/ids';
 import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../../contracts/messages';
 import { HOST_MESSAGES as MESSAGES } from '../../contracts/messages/to-hosts';
 import {
@@ -196,7 +196,7 @@ const sorted = (states: readonly (HostState | null)[]): HostState[] =>
   states.filter((state) => state !== null).sort((a, b) => a.host.localeCompare(b.host, 'en'));
 
 /** Of a workflow as the server lists it. */
-const nameOf = ({ workflowId }: WorkflowExecutionInfo): string => workflowId.replace(/^host\//, '');
+const nameOf = ({ workflowId }: WorkflowExecutionInfo): string => subjectOf(workflowId).host ?? workflowId;
 
 /** Looks again for a moment while no host is there. */
 async function patiently<T>(look: () => Promise<T>): Promise<T> {

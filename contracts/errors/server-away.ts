@@ -1,5 +1,6 @@
 // Tells a Temporal server that cannot be reached, or has no such namespace, from all other failures of a request.
 import { NamespaceNotFoundError } from '@temporalio/common';
+import { HoldfastError } from './holdfast-error';
 
 /** gRPC's status codes DEADLINE_EXCEEDED and UNAVAILABLE. */
 const AWAY: readonly unknown[] = [4, 14];
@@ -18,10 +19,15 @@ export function awayReason(err: unknown): string | undefined {
 /** The address that gRPC names in its reason, if it does. */
 export const addressIn = (reason: string): string | undefined => ADDRESS.exec(reason)?.[0];
 
-/** The namespace that the server says it does not have; undefined for any other failure. */
-export function missingNamespace(err: unknown): string | undefined {
+/** `namespace_missing`, where the server says that it has no such namespace; undefined for any other failure. */
+export function missingNamespace(err: unknown): HoldfastError | undefined {
+  const got = namespaceIn(err);
+  return got === undefined ? undefined : new HoldfastError('namespace_missing', { got });
+}
+
+function namespaceIn(err: unknown): string | undefined {
   if (err instanceof NamespaceNotFoundError) return err.namespace;
   const { code, details, cause } = (err ?? {}) as { code?: unknown; details?: unknown; cause?: unknown };
   if (code === NOT_FOUND && typeof details === 'string') return NO_NAMESPACE.exec(details)?.[1];
-  return cause instanceof Error ? missingNamespace(cause) : undefined;
+  return cause instanceof Error ? namespaceIn(cause) : undefined;
 }

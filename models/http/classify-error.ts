@@ -10,6 +10,9 @@ import { retryAfterMs } from './retry-after';
 /** The stream ended before the reply did. */
 export class CutStream extends Error {
   override name = 'CutStream';
+  constructor() {
+    super('the stream ended before the answer did');
+  }
 }
 
 /** An answer that does not match the provider's API. */

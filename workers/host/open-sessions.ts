@@ -37,7 +37,7 @@ interface HostOptions {
   log?: WorkersLog | undefined;
 }
 
-interface Surroundings {
+interface ConfinedEnvironment {
   env: Record<string, string>;
   sandbox: SandboxProfile | undefined;
 }
@@ -46,11 +46,11 @@ interface Surroundings {
  * The environment and the sandbox of a host's sessions. Throws `sandbox_missing` and `config_invalid`; `warn` is called if
  * a preferred sandbox does not work.
  */
-export async function surroundings(
+export async function confinedEnvironment(
   { dataDir, workdir, env: added }: Pick<HostOptions, 'dataDir' | 'env'> & { workdir: string },
   { choice, loaded, stubs }: { choice: SandboxChoice; loaded: readonly string[]; stubs: string | undefined },
   warn: (reason: string) => void,
-): Promise<Surroundings> {
+): Promise<ConfinedEnvironment> {
   // As the user's other folders.
   makeFolder(workdir, 0o777);
   const given = { ...sessionEnvironment(process.env), ...added };
@@ -65,7 +65,7 @@ export async function openSessions(
   { client, stubs, secrets, sandbox: choice, loaded, logBytes }: SessionParts,
 ): Promise<SessionHost> {
   const folder = stubs && dirname(stubs.folder);
-  const { env, sandbox } = await surroundings(
+  const { env, sandbox } = await confinedEnvironment(
     { dataDir, workdir, env: added },
     { choice, loaded, stubs: folder },
     (reason) => log?.warn('commands run without a sandbox', { reason }),

@@ -1,11 +1,10 @@
 // What a worker that replaces another loads and checks while that one still runs: a fault ends it, and the other one stays.
 import { connectTemporal, resolveServer, type ServerChoice } from '../../client/connect';
 import { HoldfastClient } from '../../client/holdfast-client';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { missingNamespace } from '../../contracts/errors/server-away';
 import type { Offer } from '../../contracts/sessions/claims';
 import { encryptedPayloads } from '../../encryption/data-converter';
-import { usualWorkingFolder } from '../../exec/working-folder';
+import { wantedWorkingFolder } from '../../exec/working-folder';
 import { createToolRegistry } from '../../tools/registry';
 import { AgentsClaim } from '../agents/agents-claim';
 import { offerOf } from '../agents/agents-offer';
@@ -23,7 +22,7 @@ import {
   refuseExposedParts,
 } from '../configuration/exposed';
 import { HostClaim, ownFacts } from '../host/host-claim';
-import { surroundings } from '../host/open-sessions';
+import { confinedEnvironment } from '../host/open-sessions';
 import { loadTools } from '../tools/tool-modules';
 import { instanceOf } from './task-journal';
 import { runningWorker } from './worker-record';
@@ -57,16 +56,15 @@ export async function loadBeforehand(wanted: Wanted): Promise<void> {
 }
 
 /** The worker warns where it is only preferred. */
-async function trySandbox(
-  { dataDir, config, workdir = usualWorkingFolder(dataDir) }: Wanted,
-  configuration: Configuration,
-): Promise<void> {
+async function trySandbox(wanted: Wanted, configuration: Configuration): Promise<void> {
   const { sandbox: choice } = configuration;
   if (choice.mode !== 'required') return;
+  const { dataDir, config } = wanted;
+  const workdir = wantedWorkingFolder(dataDir, wanted.workdir, process.env);
   const exposed = exposedNow({ dataDir, config: config ?? null, workdir });
   const { file } = configurationSource({ dataDir, config: config ?? undefined });
   const loaded = loadedPlaces(configuration, file, exposed);
-  await surroundings({ dataDir, workdir }, { choice, loaded, stubs: undefined }, () => undefined);
+  await confinedEnvironment({ dataDir, workdir }, { choice, loaded, stubs: undefined }, () => undefined);
 }
 
 /** Whether the namespace is there, and whether the host and the queue are free once the other worker has ended. */
@@ -103,8 +101,8 @@ async function findNamespace({
   try {
     await workflowService.describeNamespace({ namespace: options.namespace });
   } catch (err) {
-    const got = missingNamespace(err);
-    if (got !== undefined) throw new HoldfastError('namespace_missing', { got });
+    const missing = missingNamespace(err);
+    if (missing) throw missing;
     // Where one may poll but not describe, the worker finds out by itself.
   }
 }

@@ -5,7 +5,7 @@ import { makeTelemetryFilterString } from '@temporalio/worker';
 import { resolveServer } from '../../client/connect';
 import { serverTrouble } from '../../client/delivery/server-trouble';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { usualWorkingFolder } from '../../exec/working-folder';
+import { wantedWorkingFolder } from '../../exec/working-folder';
 import { CleanupStack } from '../../system/cleanup-stack';
 import { removeQuietly } from '../../system/json-file';
 import { keepBounded } from '../../system/log/bounded-log';
@@ -68,7 +68,7 @@ export async function runWorker(options: RunOptions): Promise<void> {
     warn: (message, facts) => log.warn(message, facts),
   });
   const { address, namespace } = resolveServer(options, process.env);
-  const workdir = options.workdir ?? process.env.HOLDFAST_WORKDIR ?? usualWorkingFolder(dataDir);
+  const workdir = wantedWorkingFolder(dataDir, options.workdir, process.env);
   refuseExposed(moduleFiles(files), exposedNow({ dataDir, config: config ?? null, workdir }));
   const tools = await loadTools(files);
   // By name: the command line's options have more.

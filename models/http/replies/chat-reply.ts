@@ -2,18 +2,9 @@
 import type { Tokens } from '../cost';
 import type { WireReply } from '../http-provider';
 import { refusal } from '../model-refusal';
+import { isObject } from '../../dialects/json-text';
 import { ThinkFilter } from '../think-filter';
-import {
-  callOf,
-  contentText,
-  countOf,
-  countOrNone,
-  fieldsOf,
-  isFields,
-  listOf,
-  refusedText,
-  textOf,
-} from './untrusted';
+import { callOf, contentText, fieldsOf, listOf, refusedText, textOf, tokensOf } from './untrusted';
 import { answerFields, outsideProtocol, throwTold } from './whole-answer';
 
 export function chatReply(answer: unknown): WireReply {
@@ -21,7 +12,7 @@ export function chatReply(answer: unknown): WireReply {
   const choice = fieldsOf(listOf(choices)[0]);
   throwTold(choice);
   const { message, finish_reason: reason } = choice;
-  if (!isFields(message)) throw outsideProtocol('choices');
+  if (!isObject(message)) throw outsideProtocol('choices');
   const calls = listOf(message.tool_calls).map((call) => {
     const { id, function: called } = fieldsOf(call);
     const { name, arguments: args } = fieldsOf(called);
@@ -36,8 +27,6 @@ export function chatReply(answer: unknown): WireReply {
 }
 
 function chatTokens(usage: unknown): Tokens | undefined {
-  const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = fieldsOf(usage);
-  const [input, output] = [countOf(prompt_tokens), countOf(completion_tokens)];
-  if (input === undefined || output === undefined) return undefined;
-  return { input, cached: Math.min(input, countOrNone(fieldsOf(details).cached_tokens)), output };
+  const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details } = fieldsOf(usage);
+  return tokensOf({ input, output, details });
 }

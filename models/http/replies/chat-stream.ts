@@ -35,7 +35,7 @@ export async function chatOfStream(
       reason = textOf(choice.finish_reason) || reason;
     }
   }
-  if (reason === '') throw new CutStream('the stream ended before the answer did');
+  if (reason === '') throw new CutStream();
   const message = { content, refusal, tool_calls: calls.all() };
   return { choices: [{ message, finish_reason: reason }], usage };
 }

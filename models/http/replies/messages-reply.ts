@@ -10,7 +10,7 @@ import { answerFields, outsideProtocol } from './whole-answer';
 export function messagesReply(answer: unknown): WireReply {
   const { content, stop_reason: reason, usage } = answerFields(answer);
   if (!Array.isArray(content)) throw outsideProtocol('content');
-  if (reason === null) throw new CutStream('the stream ended before the answer did');
+  if (reason === null) throw new CutStream();
   if (reason === 'pause_turn')
     throw new UnexpectedAnswer(
       'the provider paused its reply (pause_turn), which it does only for tools of its own: none were asked for',

@@ -40,7 +40,7 @@ export async function messageOfStream(
         break;
     }
   }
-  if (reason === '') throw new CutStream('the stream ended before the answer did');
+  if (reason === '') throw new CutStream();
   return { content, stop_reason: reason, usage };
 }
 

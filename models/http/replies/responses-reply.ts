@@ -3,16 +3,7 @@ import { CutStream, ToldError, UnexpectedAnswer } from '../classify-error';
 import type { Tokens } from '../cost';
 import type { WireReply } from '../http-provider';
 import { refusal } from '../model-refusal';
-import {
-  callOf,
-  contentText,
-  countOf,
-  countOrNone,
-  fieldsOf,
-  refusedText,
-  textOf,
-  type Fields,
-} from './untrusted';
+import { callOf, contentText, fieldsOf, refusedText, textOf, tokensOf, type Fields } from './untrusted';
 import { answerFields, outsideProtocol } from './whole-answer';
 
 const ENDS = ['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'];
@@ -29,7 +20,7 @@ export async function responseOfStream(
     else if (type === 'error') throw new ToldError(event);
     else if (ENDS.includes(type)) response = event.response;
   }
-  if (response === undefined) throw new CutStream('the stream ended before the answer did');
+  if (response === undefined) throw new CutStream();
   return response;
 }
 
@@ -62,8 +53,6 @@ export function responsesReply(answer: unknown): WireReply {
 }
 
 function responsesTokens(usage: unknown): Tokens | undefined {
-  const { input_tokens, output_tokens, input_tokens_details: details } = fieldsOf(usage);
-  const [input, output] = [countOf(input_tokens), countOf(output_tokens)];
-  if (input === undefined || output === undefined) return undefined;
-  return { input, cached: Math.min(input, countOrNone(fieldsOf(details).cached_tokens)), output };
+  const { input_tokens: input, output_tokens: output, input_tokens_details: details } = fieldsOf(usage);
+  return tokensOf({ input, output, details });
 }

@@ -1,14 +1,12 @@
 // Reads the values of a provider's answer, which may have any type: compatible servers send anything. Pure.
-import { jsonOf } from '../../dialects/json-text';
+import { isObject, jsonOf } from '../../dialects/json-text';
 import type { NativeCall } from '../../provider';
+import type { Tokens } from '../cost';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The fields of an object; of anything else none. */
-export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 
 /** A list; a value that should have been in one is a list of one. */
 export const listOf = (value: unknown): readonly unknown[] =>
@@ -50,3 +48,10 @@ export const countOf = (value: unknown): number | undefined =>
 
 /** A number of tokens that may be left out. */
 export const countOrNone = (value: unknown): number => countOf(value) ?? 0;
+
+/** As both of OpenAI's APIs count: what was read from the cache is part of the input. */
+export function tokensOf(counts: { input: unknown; output: unknown; details: unknown }): Tokens | undefined {
+  const [input, output] = [countOf(counts.input), countOf(counts.output)];
+  if (input === undefined || output === undefined) return undefined;
+  return { input, cached: Math.min(input, countOrNone(fieldsOf(counts.details).cached_tokens)), output };
+}

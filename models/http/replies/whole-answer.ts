@@ -1,14 +1,15 @@
 // What a provider sent as a whole, before a protocol reads it: an error in place of an answer is told in its own words,
 // whatever the status.
 import { ToldError, UnexpectedAnswer } from '../classify-error';
-import { fieldsOf, isFields, textOf, type Fields } from './untrusted';
+import { isObject } from '../../dialects/json-text';
+import { fieldsOf, textOf, type Fields } from './untrusted';
 
 const LOOK = 'look at base_url and wire_api';
 const SHOWN_CHARACTERS = 200;
 
 /** The object that an answer should be. Throws ToldError and UnexpectedAnswer. */
 export function answerFields(answer: unknown): Fields {
-  if (isFields(answer)) {
+  if (isObject(answer)) {
     throwTold(answer);
     return answer;
   }
@@ -26,7 +27,7 @@ export const outsideProtocol = (what: string): UnexpectedAnswer =>
 /** Throws the error that an answer, or a part of it, reports. */
 export function throwTold(answer: Fields): void {
   const { error } = answer;
-  if (isFields(error) && Object.keys(error).length > 0) throw new ToldError(error);
+  if (isObject(error) && Object.keys(error).length > 0) throw new ToldError(error);
   if (textOf(error) !== '') throw new ToldError({ message: error });
   if (answer.object === 'error') throw new ToldError(answer);
 }

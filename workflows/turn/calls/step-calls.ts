@@ -28,9 +28,10 @@ export function runCalls(
   const wanted = new Set(calls.flatMap(({ needs = [] }) => needs));
   const started = new Map<string, Promise<ToolResult>>();
   const lastOf = new Map<number, Promise<ToolResult>>();
-  const isInOrder = sharesSession(calls.map(sessionOf)) && patched('calls-of-a-session-in-order');
-  for (const call of calls) {
-    const session = isInOrder ? sessionOf(call) : undefined;
+  const sessions = calls.map(sessionOf);
+  const isInOrder = sharesSession(sessions) && patched('calls-of-a-session-in-order');
+  for (const [index, call] of calls.entries()) {
+    const session = isInOrder ? sessions[index] : undefined;
     const before = session === undefined ? undefined : lastOf.get(session);
     const begin = (made: ToolCall): Promise<ToolResult> => {
       const begun = (): Promise<ToolResult> => run(made, wanted.has(call.callId));
