@@ -1,5 +1,4 @@
 // `holdfast cp`: files and folders to an agent's host and back.
-import { once } from 'node:events';
 import type { Channel } from '../../exec/transfer/channel';
 import { interrupted } from '../../exec/transfer/door/files-client';
 import { receiveStream } from '../../exec/transfer/receiver/receive-stream';
@@ -10,6 +9,7 @@ import { filesOf, openFilesOf, type Asked, type FilesAccess } from '../../gatewa
 import { isLocal, openContext, type CliContext } from '../context';
 import { copyOf, type Copy } from '../files/side';
 import { CopyReport } from '../files/copy-report';
+import { writeToStdout } from '../files/to-stdout';
 import { tokenOf, type WayOptions } from '../terminal/host-token';
 
 export interface CpOptions extends Omit<WayOptions, 'agent' | 'session'> {
@@ -24,7 +24,7 @@ export async function cp(from: string, to: string, options: CpOptions): Promise<
   const access = accessOf(context, options);
   const { agent, host } = copy.way === 'in' ? copy.to : copy.from;
   const files = await filesOf(access, { agent, host: host ?? options.host ?? null });
-  const report = new CopyReport(process.stderr, options.json ?? false);
+  const report = new CopyReport(process.stderr, options.json ? jsonTo(copy) : null);
   const channel = await openFilesOf(access, files, requestFor(copy, options));
   let isLeft = false;
   const leave = (): void => {
@@ -63,10 +63,14 @@ async function transfer(
   } else if (copy.to !== '-') {
     return receiveTree(channel, { target: copy.to.path, clobber, observer });
   } else {
-    const { data } = await receiveStream(channel);
-    for await (const piece of data) if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
+    const { data } = await receiveStream(channel, observer);
+    await writeToStdout(data);
   }
 }
+
+/** Where the file itself goes to standard output, nothing else may. */
+const jsonTo = ({ way, to }: Copy): NodeJS.WriteStream =>
+  way === 'out' && to === '-' ? process.stderr : process.stdout;
 
 const accessOf = (context: CliContext, options: CpOptions): FilesAccess => ({
   client: context.client,

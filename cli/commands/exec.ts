@@ -124,18 +124,19 @@ async function interruptible(
   options: ExecOptions,
   running: Promise<CommandView>,
 ): Promise<CommandView> {
+  const tell = options.json ? (): void => undefined : note;
   let presses = 0;
   const onInterrupt = (): void => {
     presses += 1;
     if (presses > 1) {
       const to = sameSession(options);
-      note(
+      tell(
         `The command keeps running: look with \`holdfast output${to}\`, end it with \`holdfast reset${to}\`.`,
       );
       process.exit(130);
     }
-    note('Interrupting the command (Ctrl-C again leaves it running).');
-    session.input({ keys: ['ctrl-c'] }).catch((err: unknown) => note(String(err)));
+    tell('Interrupting the command (Ctrl-C again leaves it running).');
+    session.input({ keys: ['ctrl-c'] }).catch((err: unknown) => tell(String(err)));
   };
   process.on('SIGINT', onInterrupt);
   try {

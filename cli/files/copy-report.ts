@@ -21,9 +21,10 @@ export class CopyReport {
   private last: HoldfastError | undefined;
   private began = 0;
 
+  /** @param json where it is told in JSON; null: it is told in words, on `stream` */
   constructor(
     private readonly stream: NodeJS.WriteStream,
-    private readonly json: boolean,
+    private readonly json: NodeJS.WriteStream | null,
   ) {
     this.progress = new Progress(stream);
   }
@@ -51,7 +52,7 @@ export class CopyReport {
   end(): number {
     const { files, skipped, failed, bytes } = this.count;
     const ms = Math.round(performance.now() - this.began);
-    if (this.json) printJson({ done: failed === 0, ...this.count, ms });
+    if (this.json) printJson({ done: failed === 0, ...this.count, ms }, this.json);
     else if (this.stream.isTTY) {
       const more = [
         ...(skipped > 0 ? [`${skipped} skipped`] : []),
@@ -66,7 +67,7 @@ export class CopyReport {
 
   /** After Ctrl-C. */
   left(): number {
-    if (this.json) printJson({ done: false, ...this.count, interrupted: true });
+    if (this.json) printJson({ done: false, ...this.count, interrupted: true }, this.json);
     else
       note(
         'Interrupted: whole files are in place. Start it again, and a large file goes on where it stopped.',
@@ -90,7 +91,10 @@ export class CopyReport {
     this.last = error;
     if (error && this.exitCode === 0) this.exitCode = error.exitCode;
     if (this.json)
-      return printJson({ ...outcome, ...exactPath(outcome), ...(error && { error: error.toJSON() }) });
+      return printJson(
+        { ...outcome, ...exactPath(outcome), ...(error && { error: error.toJSON() }) },
+        this.json,
+      );
     if (outcome.is === 'done') return;
     this.progress.clear();
     if (error) reportError(error, false);

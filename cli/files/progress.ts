@@ -2,6 +2,8 @@
 import type { Name } from '../../exec/transfer/transfer-messages';
 import { shown } from '../../exec/transfer/names';
 import type { Observer } from '../../exec/transfer/outcomes';
+import { inertLine } from '../../contracts/text/inert';
+import { draw } from '../terminal/guarded-output';
 import { styled } from '../terminal/terminal-style';
 import { sizeText, timeText } from './sizes';
 
@@ -32,7 +34,7 @@ export class Progress implements Observer {
 
   /** Before something else is written. */
   clear(): void {
-    if (this.stream.isTTY) this.stream.write(CLEAR);
+    if (this.stream.isTTY) draw(CLEAR, this.stream);
   }
 
   began(path: Name, size: number | null): void {
@@ -51,8 +53,8 @@ export class Progress implements Observer {
   }
 
   private draw(): void {
-    const line = this.line(Date.now()).slice(0, (this.stream.columns || 80) - 1);
-    this.stream.write(CLEAR + styled('dim', line, this.stream));
+    const line = inertLine(this.line(Date.now())).slice(0, (this.stream.columns || 80) - 1);
+    draw(CLEAR + styled('dim', line, this.stream), this.stream);
   }
 
   private line(now: number): string {

@@ -76,7 +76,7 @@ async function start(options: UpOptions): Promise<number> {
     workerPid: identity?.pid ?? null,
     release: ownRelease(),
   };
-  if (before && !isOfThisRelease(before))
+  if (before && !isOfThisRelease(before) && !options.json)
     note(
       `replaced the worker of release ${inertLine(releaseText(before.release))} (pid ${before.identity.pid}); its sessions live on`,
     );

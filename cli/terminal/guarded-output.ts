@@ -32,7 +32,7 @@ const textOf = (chunk: string | Uint8Array): string =>
 
 /** For what we draw ourselves and for filtered output: written as it is. */
 export function draw(
-  text: string,
+  text: string | Uint8Array,
   stream: NodeJS.WriteStream = process.stdout,
   done?: (err?: Error | null) => void,
 ): boolean {

@@ -10,8 +10,6 @@ import { reportError } from '../print/report-error';
 import { note } from '../terminal/terminal-style';
 
 const LOOK_EVERY_MS = 250;
-/** EX_TEMPFAIL of sysexits. */
-const STOPPED = 75;
 
 /** Exists while `holdfast down` applies: watching commands then stop watching, and restart nothing. */
 export const stopMarker = (dataDir: string): string => join(dataDir, 'stopping');
@@ -23,28 +21,29 @@ export interface Restarts {
 
 /** Returns the function that ends the watch. */
 export function keepRunning(dataDir: string, restart: Restarts, json = false): () => void {
+  // A program reads stderr, too: there is one JSON object or nothing.
+  const tell = json ? (): void => undefined : note;
   let busy = false;
   let isSilenceTold = false;
   const look = async (): Promise<void> => {
     if (existsSync(stopMarker(dataDir))) {
-      note('Stopped by `holdfast down`. The work is kept: it continues with the next `holdfast up`.');
-      process.exit(STOPPED);
+      process.exit(reportError(new HoldfastError('engine_stopped', {}), json));
     }
     const server = readRecord(enginePaths(dataDir));
     // A server that was killed leaves its record. Without one the folder was moved or removed: what is started here would
     // have an empty database.
     if (!server) return;
     if (!isAlive(server.identity)) {
-      note('The Temporal server is gone; restarting it on the same database.');
+      tell('The Temporal server is gone; restarting it on the same database.');
       await restart.server();
     }
     if (!runningWorker(dataDir)) {
-      note('The worker is gone; starting another, which takes over its work.');
+      tell('The worker is gone; starting another, which takes over its work.');
       await restart.worker();
     }
     const silent = findSilentWorker(dataDir);
     // Not ended by us: someone may have stopped it to inspect it.
-    if (silent && !isSilenceTold) note(silent.message);
+    if (silent && !isSilenceTold) tell(silent.message);
     isSilenceTold = silent !== undefined;
   };
   const timer = setInterval(() => {
@@ -54,7 +53,7 @@ export function keepRunning(dataDir: string, restart: Restarts, json = false): (
       .catch((err: unknown) => {
         // This command's client still uses the old address, where something else may answer by now.
         if (err instanceof HoldfastError && err.code === 'engine_moved') process.exit(reportError(err, json));
-        note(`It could not be restarted: ${reasonOf(err)}`);
+        tell(`It could not be restarted: ${reasonOf(err)}`);
       })
       .finally(() => (busy = false));
   }, LOOK_EVERY_MS);

@@ -25,7 +25,7 @@ export function watchDisk(dataDir: string, { json, stay }: { json: boolean; stay
     faults = fault ? faults + 1 : 0;
     if (!fault || faults !== 2) return;
     if (!stay) process.exit(reportError(fault, json));
-    note(`${fault.code}: ${fault.message}`);
+    if (!json) note(`${fault.code}: ${fault.message}`);
   }, LOOK_EVERY_MS).unref();
   return () => clearInterval(timer);
 }

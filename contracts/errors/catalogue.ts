@@ -1,6 +1,7 @@
 // The catalogue of Holdfast's own errors: code -> exit code, retryability, message and next step. Pure.
 import { ENCRYPTION_ERRORS } from './encryption-errors';
 import { entry, sentence, type ErrorEntry, type With } from './error-entry';
+import { ENGINE_ERRORS } from './engine-errors';
 import { FILE_ERRORS } from './file-errors';
 import { GATEWAY_ERRORS } from './gateway-errors';
 import { HOST_ERRORS } from './host-errors';
@@ -15,6 +16,7 @@ export const CATALOGUE = {
   ...TOOL_ERRORS,
   ...MODEL_ERRORS,
   ...HOST_ERRORS,
+  ...ENGINE_ERRORS,
   ...FILE_ERRORS,
   ...GATEWAY_ERRORS,
   ...POLICY_ERRORS,
@@ -267,24 +269,6 @@ export const CATALOGUE = {
     (f: With<'faults'>) => `The configuration is invalid: ${sentence(f.faults)}`,
     () => 'Fix each of these and start again.',
   ),
-  engine_missing: entry(
-    69,
-    false,
-    'none',
-    (f: With<'reason'>) => `No Temporal server could be found or built: ${f.reason}`,
-    () =>
-      'Install the Temporal CLI (`temporal` on PATH or HOLDFAST_TEMPORAL_CLI), or install Go so that it can be ' +
-      'built, or name a running server with --address.',
-  ),
-  test_server_missing: entry(
-    69,
-    false,
-    'none',
-    (f: With<'reason'>) => `No time-skipping test server is available: ${f.reason}`,
-    () =>
-      'Give this machine access to the vendor’s download or the Maven repository (with `mvn` and `java` on PATH), or name ' +
-      'an executable in HOLDFAST_TEST_SERVER; `createLocal` needs none, but does not skip time.',
-  ),
   replay_failed: entry(
     70,
     false,
@@ -294,13 +278,6 @@ export const CATALOGUE = {
       'The workflow’s code no longer schedules the same commands. Revert the change, or guard it with `patched` ' +
       'so that open workflows keep the old path.',
   ),
-  engine_failed: entry(
-    70,
-    true,
-    'possible',
-    (f: With<'log' | 'reason'>) => `The Temporal server did not start: ${f.reason}`,
-    (f) => `Look at ${f.log}, then run \`holdfast up\` again.`,
-  ),
   output_failed: entry(
     74,
     true,
@@ -308,22 +285,6 @@ export const CATALOGUE = {
     (f: With<'reason'>) => `The output could not be written: ${f.reason}.`,
     () =>
       'Free some space or write it elsewhere; commands in sessions kept running, and their logs are complete.',
-  ),
-  engine_moved: entry(
-    75,
-    true,
-    'possible',
-    (f: With<'before' | 'got'>) =>
-      `The Temporal server was restarted at ${f.got}, because something else took ${f.before} in the meantime.`,
-    () =>
-      'Its data is unchanged and work continues there: check with `holdfast ps`, or run the same command again.',
-  ),
-  port_in_use: entry(
-    71,
-    true,
-    'none',
-    (f: With<'got'>) => `The port is taken: got ${f.got}, allowed a free port.`,
-    (f) => String(f.next ?? 'Omit --port to use any free port, or name another.'),
   ),
   worker_failed: entry(
     70,

@@ -130,6 +130,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   replay_failed: { got: 'turn agent/a/turn/1', reason: 'another activity' },
   engine_failed: { reason: 'port', log: '/log' },
   engine_moved: { got: 'a:1', before: 'a:2' },
+  engine_stopped: {},
   port_in_use: { got: 1 },
   worker_failed: { reason: 'x', log: '/log' },
   gateway_failed: { reason: 'x', log: '/log' },

@@ -4,6 +4,7 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { ChannelLost, received, type Channel } from '../channel';
 import type { Entry } from '../transfer-messages';
 import { shown } from '../names';
+import type { Observer } from '../outcomes';
 
 /**
  * The file that comes, and its bytes. Throws `ChannelLost`, and what the sender says; the bytes also throw
@@ -11,19 +12,25 @@ import { shown } from '../names';
  */
 export async function receiveStream(
   channel: Channel,
+  observer: Observer = {},
 ): Promise<{ entry: Entry; data: AsyncGenerator<Buffer> }> {
   const said = await channel.next();
   if (said.is === 'broken') throw received(said.error);
   if (said.is !== 'entry' || said.kind !== 'file') throw new ChannelLost(`${said.is} came instead of a file`);
   if (said.id !== undefined) await askForAll(channel, said.n);
-  return { entry: said, data: bytesOfFile(channel, said) };
+  return { entry: said, data: bytesOfFile(channel, said, observer) };
 }
 
 async function askForAll(channel: Channel, n: number): Promise<void> {
   await channel.send({ is: 'from', n, offset: 0, sha256: createHash('sha256').digest('hex') });
 }
 
-async function* bytesOfFile(channel: Channel, { n, name }: Entry): AsyncGenerator<Buffer> {
+async function* bytesOfFile(
+  channel: Channel,
+  { n, name, size }: Entry,
+  observer: Observer,
+): AsyncGenerator<Buffer> {
+  observer.began?.(name, size);
   const hash = createHash('sha256');
   let bytes = 0;
   // Without its last piece nobody takes it for the file.
@@ -35,6 +42,7 @@ async function* bytesOfFile(channel: Channel, { n, name }: Entry): AsyncGenerato
       hash.update(said.data);
       bytes += said.data.length;
       last = said.data;
+      observer.moved?.(said.data.length);
     } else if (said.is === 'broken') {
       throw received(said.error);
     } else if (said.is === 'again') {
@@ -46,6 +54,7 @@ async function* bytesOfFile(channel: Channel, { n, name }: Entry): AsyncGenerato
       if (last) yield last;
       await channel.send({ is: 'done', n, sha256: own });
       await channel.send({ is: 'ended' });
+      observer.ended?.({ is: 'done', path: name, kind: 'file', bytes, sha256: own });
       return;
     }
   }

@@ -1,5 +1,5 @@
 // `holdfast cp` to this machine's host and to one that listens: both ways, and what the host allows.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { HostFiles } from '../../../exec/transfer/index';
 import { filesSocket } from '../../../exec/transfer/door/files-door';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { Person } from '../../helpers/person';
 import { RemoteHost } from '../../helpers/remote-host';
 import { scratch, uniqueId } from '../../helpers/temporal';
 import { smallDisk } from '../exec/output/small-disk';
@@ -112,6 +113,34 @@ test('standard input and output are one file', async () => {
     stderr: '',
   });
   expect(await engine.cli(['cp', 'nobody:.', '-'])).toMatchObject({ code: 64, stdout: '' });
+});
+
+test('standard output gets the very bytes of a file, and its report goes elsewhere', async () => {
+  // Not UTF-8, with a line end of Windows and what a terminal would obey, in more than one piece.
+  const bytes = Buffer.concat([
+    Buffer.from([0x1f, 0x8b, 0xff, 0x0d, 0x0a, 0x1b]),
+    Buffer.alloc(700_001, 'aé\r\n'),
+  ]);
+  writeFileSync(join(work, 'bytes'), bytes);
+  const command = `"${process.execPath}" "${join(__dirname, '../../../bin/holdfast.js')}" cp nobody:bytes - --json --data "${engine.dataDir}"`;
+  const { stdout, stderr } = spawnSync('sh', ['-c', command], { maxBuffer: 10_000_000 });
+  expect(stdout.equals(bytes)).toBe(true);
+  const lines = String(stderr)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+  expect(lines.at(-1)).toMatchObject({ done: true, files: 1, bytes: bytes.length });
+});
+
+test('a person at a terminal sees one line of progress, drawn again in its place', async () => {
+  writeFileSync(join(here, 'big'), Buffer.alloc(60_000_000));
+  const { namespace } = engine.client.temporal.options;
+  const shell = `TEMPORAL_NAMESPACE=${namespace} exec "$@"`;
+  const person = new Person(engine.dataDir, ['big', 'nobody:big'], { cwd: here, shell, command: 'cp' });
+  expect(await person.exits()).toBe(0);
+  expect(person.text).toContain('1 file, 60.0 MB in');
+  expect(person.text).toContain('\r\x1b[K');
+  expect(person.text).not.toContain('u{1b}');
 });
 
 test('what cannot be copied is told, with an exit code and what to do', async () => {
