@@ -59,7 +59,7 @@ export interface WebhookEvent {
   data: WaitingData | EndedData | LostData | { webhook: string };
 }
 
-/** Where a webhook looks next: everything before `latest` was found, what is in `seen` too. */
+/** Where a webhook looks next: everything wanted before `latest` was found, what is in `seen` too. */
 export interface WebhookCursor {
   /** ISO 8601, by the server's clock; null: nothing was found yet. */
   latest: string | null;

@@ -26,16 +26,18 @@ export interface LookParts {
 /** Throws `not_found` if the data folder has no such webhook: another worker's may have it. */
 export async function lookForEvents(
   { client, store }: LookParts,
-  { webhook, since, cursor }: WebhookLook,
+  { webhook, since, cursor: first }: WebhookLook,
   signal: AbortSignal,
 ): Promise<WebhookFound> {
   const until = performance.now() + LONGEST_MS;
+  let cursor = first;
   for (;;) {
     const { events: types, agents } = store.find(webhook);
     const all = await findEvents(client, types, startOf(since, cursor));
-    const wanted = all.filter(({ agent }) => agents.some((pattern) => isMatch(pattern, agent)));
-    const { fresh, next } = chooseEvents(wanted, cursor);
+    const isWanted = ({ agent }: FoundEvent): boolean => agents.some((pattern) => isMatch(pattern, agent));
+    const { fresh, next } = chooseEvents(all, cursor, isWanted);
     if (fresh.length > 0 || performance.now() > until) return { events: await written(fresh), cursor: next };
+    cursor = next;
     await delay(PAUSE_MS, undefined, { signal });
   }
 }
@@ -45,19 +47,25 @@ function startOf(since: string, { latest }: WebhookCursor): Date {
   return new Date(latest === null ? first : Math.max(first, Date.parse(latest) - OVERLAP_MS));
 }
 
-/** What was not found before, oldest first, and where to look next. */
+/**
+ * What is wanted and was not found before, oldest first, and where to look next. What is not wanted moves that place, too:
+ * otherwise each look would read everything since the last wanted event.
+ */
 export function chooseEvents(
   found: readonly FoundEvent[],
   { latest, seen }: WebhookCursor,
+  isWanted: (event: FoundEvent) => boolean,
 ): { fresh: FoundEvent[]; next: WebhookCursor } {
   const known = new Set(seen);
-  const inOrder = [...found].sort((a, b) => a.at.getTime() - b.at.getTime() || (a.id < b.id ? -1 : 1));
+  const inOrder = found
+    .filter(isWanted)
+    .sort((a, b) => a.at.getTime() - b.at.getTime() || (a.id < b.id ? -1 : 1));
   const unseen = inOrder.filter(({ id }) => !known.has(short(id)));
   const fresh = unseen.slice(0, MOST_EVENTS);
   // Not beyond what is left for the next look, however much there is.
-  const last = Math.max(
+  const last = (unseen.length > fresh.length ? fresh : found).reduce(
+    (newest, { at }) => Math.max(newest, at.getTime()),
     latest === null ? -Infinity : Date.parse(latest),
-    ...(unseen.length > fresh.length ? fresh : inOrder).map(({ at }) => at.getTime()),
   );
   if (last === -Infinity) return { fresh, next: { latest, seen } };
   for (const { id } of fresh) known.add(short(id));

@@ -16,6 +16,8 @@ export class WebhookReceiver {
   secret = '';
   /** What it answers. */
   status: number | 'never' = 204;
+  /** Events that it never takes, whatever it answers to others. */
+  refuses: (event: Received) => boolean = () => false;
   private server: Server | undefined;
   private port = 0;
 
@@ -68,14 +70,16 @@ export class WebhookReceiver {
     for await (const part of request) body += String(part);
     // An event may come before the answer that has the secret.
     await until(() => this.secret !== '');
-    if (this.status < 300)
+    let { status } = this;
+    if (status < 300)
       try {
         const headers = request.headers as Record<string, string>;
         const verified = new Webhook(this.secret).verify(body, headers) as Received;
-        this.events.push({ ...verified, id: String(headers['webhook-id']) });
+        if (this.refuses(verified)) status = 413;
+        else this.events.push({ ...verified, id: String(headers['webhook-id']) });
       } catch (err) {
         this.faults.push(String(err));
       }
-    response.writeHead(this.status, this.status === 302 ? { Location: `${this.url}/elsewhere` } : {}).end();
+    response.writeHead(status, status === 302 ? { Location: `${this.url}/elsewhere` } : {}).end();
   }
 }

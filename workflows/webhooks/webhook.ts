@@ -4,6 +4,7 @@
 import {
   condition,
   isCancellation,
+  patched,
   proxyActivities,
   setCurrentDetails,
   sleep,
@@ -25,14 +26,19 @@ import { messageGuard } from '../messages/message-guard';
 import { checked } from '../messages/refusal';
 import { continueInNextRun } from '../next-run';
 
-/** One webhook uses at most this many of a worker's slots for receivers that hang. */
+/**
+ * One webhook uses at most twice as many of a worker's slots for receivers that hang: for new events, and for those that
+ * were refused before. A receiver that takes some events never holds up the others.
+ */
 const AT_ONCE = 4;
 /** Beyond this, events stay where they are found; with them, the record still fits into one payload. */
 const MAX_WAITING = 1_000;
 const CONTINUE_AT_EVENTS = 1_000;
 /** Deliveries that fail do not hold up continue-as-new: they begin again there, with the same id. */
 const DRAIN_MS = 10_000;
-/** After a failure that is no attempt's. */
+/** Up to 0.3, an event that failed kept its place, and its attempts had no end. */
+const ASIDE_PATCH = 'failed-events-step-aside';
+/** After a failure that is no attempt's, up to 0.3. */
 const PAUSE_MS = 60_000;
 
 const { lookForEvents } = proxyActivities<WebhookActivities>({
@@ -40,16 +46,22 @@ const { lookForEvents } = proxyActivities<WebhookActivities>({
   heartbeatTimeout: '10s',
   retry: { maximumInterval: '1 minute' },
 });
-const { deliverEvent } = proxyActivities<WebhookActivities>({
+const { deliverEvent: deliverNew } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '1 minute',
-  // No limit of attempts, and none of time: a receiver may be away for days.
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  retry: { initialInterval: '1s', maximumAttempts: 2 },
+});
+/** Then the others have their turn, and it begins again: there is no end to it, since a receiver may be away for days. */
+const { deliverEvent: deliverAgain } = proxyActivities<WebhookActivities>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '4s', backoffCoefficient: 4, maximumInterval: '1 minute', maximumAttempts: 4 },
 });
 
 interface Waiting {
   event: WebhookEvent;
   /** When it was found, ISO 8601. */
   foundAt: string;
+  /** The receiver did not take it so far. */
+  isRefused?: boolean;
 }
 
 /** What continue-as-new carries. */
@@ -120,23 +132,32 @@ class Sender {
   private deliver(): void {
     this.show();
     if (this.isDraining) return;
-    for (const { event } of this.record.waiting) {
-      if (this.running.size >= AT_ONCE) return;
-      if (!this.running.has(event.id)) this.send(event);
+    const { waiting } = this.record;
+    for (const lane of [waiting.filter((one) => !one.isRefused), waiting.filter((one) => one.isRefused)]) {
+      let open = lane.filter(({ event }) => this.running.has(event.id)).length;
+      for (const one of lane) {
+        if (open >= AT_ONCE) break;
+        if (this.running.has(one.event.id)) continue;
+        open += 1;
+        this.send(one);
+      }
     }
   }
 
-  private send(event: WebhookEvent): void {
+  private send(one: Waiting): void {
     const { running, record, webhook } = this;
+    const { event } = one;
+    const deliver = one.isRefused ? deliverAgain : deliverNew;
     running.add(event.id);
     const done = async (): Promise<void> => {
       try {
-        await deliverEvent.executeWithOptions({ summary: event.type }, [{ webhook, event }]);
-        record.waiting = record.waiting.filter((one) => one.event.id !== event.id);
+        await deliver.executeWithOptions({ summary: event.type }, [{ webhook, event }]);
+        record.waiting = record.waiting.filter((other) => other.event.id !== event.id);
         record.delivered += 1;
       } catch (err) {
         if (isCancellation(err)) return;
-        await sleep(PAUSE_MS);
+        if (patched(ASIDE_PATCH)) this.stepAside(one);
+        else await sleep(PAUSE_MS);
       } finally {
         running.delete(event.id);
       }
@@ -144,6 +165,13 @@ class Sender {
     };
     // Ended with the workflow: a cancelled pause is all that it can throw.
     done().catch(() => undefined);
+  }
+
+  /** Behind the others that were refused. */
+  private stepAside(one: Waiting): void {
+    const { record } = this;
+    const others = record.waiting.filter((other) => other.event.id !== one.event.id);
+    record.waiting = [...others, { ...one, isRefused: true }];
   }
 
   private testEvent(id: string): WebhookEvent {
@@ -158,7 +186,7 @@ class Sender {
     return {
       ...{ webhook: this.webhook, since, delivered },
       waiting: waiting.length,
-      waitingSince: waiting[0]?.foundAt ?? null,
+      waitingSince: waiting.map(({ foundAt }) => foundAt).sort()[0] ?? null,
     };
   }
 

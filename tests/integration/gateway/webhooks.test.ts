@@ -202,6 +202,24 @@ test('a receiver that never answers holds up no other webhook', async () => {
   await until(async () => (await entryOf(hung.id))?.waiting === 8);
 });
 
+test('events that the receiver never takes hold up none of the others, and are sent again', async () => {
+  const agent = uniqueId('poison');
+  const { id, receiver } = await webhook({ agents: [agent], events: ['turn.ended'] });
+  // As many as are sent at once, and more.
+  receiver.refuses = ({ data }) => Number(data.turn) <= 5;
+  await start(
+    agent,
+    Array.from({ length: 7 }, (_, at) => ({ text: String(at) })),
+  );
+  for (let turn = 2; turn <= 7; turn++)
+    await own.api.post(`/v1/agents/${agent}/messages`, { message: `m${turn}` });
+  await until(() => turnsOf(receiver).size === 2, 120_000);
+  await until(async () => (await entryOf(id))?.waiting === 5, 60_000);
+  await until(async () => /it answers 413/.test((await entryOf(id))?.failing?.reason ?? ''), 60_000);
+  receiver.refuses = () => false;
+  await until(() => turnsOf(receiver).size === 7, 150_000);
+});
+
 test('a webhook reaches no private address that is not opened, and follows no redirect', async () => {
   const agent = uniqueId('guard');
   const settings = { agents: [agent], events: ['turn.ended'] };
