@@ -1,6 +1,5 @@
 // What a host has refused or allowed, as one JSON line each, for later audits. Never the code itself.
-import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { AuditFile, type AuditLimits } from '../../system/log/audit-file';
 
 export interface AuditEntry {
   /** The request, for example `runCommand`. */
@@ -20,24 +19,21 @@ export interface AuditEntry {
 }
 
 export class AuditLog {
-  private readonly file: string;
+  private readonly file: AuditFile;
 
   constructor(
     dataDir: string,
     host: string,
-    private readonly failed: (message: string, facts: object) => void,
+    failed: (message: string, facts: object) => void,
+    limits?: AuditLimits,
   ) {
-    this.file = join(dataDir, `audit.${host}.jsonl`);
+    // Names of hosts have no dot: the full files of one are never those of another.
+    const names = { folder: dataDir, name: `audit.${host}.jsonl`, full: `audit.${host}.` };
+    this.file = new AuditFile(names, (reason) => failed(reason, { host }), limits);
   }
 
-  /** A full disk must not turn a refusal into a different error. */
+  /** Never throws: a full disk must not turn a refusal into a different error. */
   write(entry: AuditEntry): void {
-    try {
-      appendFileSync(this.file, `${JSON.stringify({ at: new Date().toISOString(), ...entry })}\n`, {
-        mode: 0o600,
-      });
-    } catch (err) {
-      this.failed('the audit log cannot be written', { ...entry, error: String(err) });
-    }
+    this.file.write(entry);
   }
 }
