@@ -5,6 +5,7 @@ import { asJson } from './text/as-json';
 
 /** Every id must match this before it becomes part of a path, a workflow id or a queue name. */
 export const ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+export const ID_RULE = '1 to 63 of a-z, 0-9, "_" and "-", beginning with a letter or digit';
 /** For ids that callers give to messages, to mean "the same message again"; they are hashed before use in a path. */
 export const MESSAGE_ID_MAX_CHARS = 200;
 export const MAX_SESSION_NUMBER = 999_999;
@@ -92,7 +93,7 @@ export function checkedId(what: string, value: unknown): string {
   throw new HoldfastError('invalid_input', {
     what: `The ${what} id`,
     got: asJson(value),
-    allowed: `1 to 63 of a-z, 0-9, "_" and "-", beginning with a letter or digit`,
+    allowed: ID_RULE,
   });
 }
 

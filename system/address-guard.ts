@@ -120,18 +120,30 @@ const ownAddresses = (): string[] =>
 /** Without IPv6 brackets and the trailing dot of a fully qualified name. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
+type Allowed = { name: string } | { address: string; length: number };
+
+/** What an entry may be. */
+export const ALLOWED_PRIVATE = 'a host name, or an address such as 10.1.2.3 or 10.0.0.0/8';
+export const isAllowedPrivate = (entry: string): boolean => allowedBy(entry) !== undefined;
+
+function allowedBy(entry: string): Allowed | undefined {
+  const [address = '', prefix, ...more] = entry.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const length = prefix === undefined ? bits : Number(prefix);
+  if (isIP(address) !== 0 && more.length === 0 && /^\d+$/.test(prefix ?? '0') && length <= bits)
+    return { address, length };
+  return /^[a-z0-9._-]+$/i.test(entry) && isIP(entry) === 0 ? { name: entry.toLowerCase() } : undefined;
+}
+
 function readAllowed(entries: readonly string[]): { names: Set<string>; networks: BlockList } {
   const names = new Set<string>();
   const networks = new BlockList();
   const faults: string[] = [];
   for (const entry of entries) {
-    const [address = '', prefix, ...more] = entry.split('/');
-    const bits = isIP(address) === 6 ? 128 : 32;
-    const length = prefix === undefined ? bits : Number(prefix);
-    if (isIP(address) !== 0 && more.length === 0 && /^\d+$/.test(prefix ?? '0') && length <= bits)
-      networks.addSubnet(address, length, familyOf(address));
-    else if (/^[a-z0-9._-]+$/i.test(entry) && isIP(entry) === 0) names.add(entry.toLowerCase());
-    else faults.push(`${entry} is neither a host name nor an address such as 10.1.2.3 or 10.0.0.0/8`);
+    const allowed = allowedBy(entry);
+    if (!allowed) faults.push(`${entry} must be ${ALLOWED_PRIVATE}`);
+    else if ('name' in allowed) names.add(allowed.name);
+    else networks.addSubnet(allowed.address, allowed.length, familyOf(allowed.address));
   }
   if (faults.length > 0) throw new HoldfastError('config_invalid', { faults: faults.join('; ') });
   return { names, networks };

@@ -22,6 +22,7 @@ import { nearestName } from '../../models/nearest-name';
 import type { McpServerSettings } from '../../tools/mcp/mcp-settings';
 import type { ConfiguredModels } from '../../models/model-settings';
 import type { BuiltInOptions } from '../../tools/registry';
+import { ALLOWED_PRIVATE, isAllowedPrivate } from '../../system/address-guard';
 import type { LogLimits } from '../../system/log/bounded-log';
 import { configuredCheckpoints } from './configured-checkpoints';
 import { configuredEncryption, encryptionKeys } from './configured-encryption';
@@ -156,7 +157,7 @@ function faultsOf(issue: z.core.$ZodIssue, table: unknown): string[] {
         `${place} must be ${TYPES[issue.expected] ?? issue.expected}, got ${kindOf(table, issue.path)}`,
       ];
     case 'too_small':
-      return [`${place} must be ${issue.origin === 'string' ? 'a non-empty text' : 'above 0'}`];
+      return [`${place} must ${AT_LEAST[issue.origin] ?? numberFrom(issue)}`];
     case 'too_big':
       return [`${place} must be at most ${String(issue.maximum)}`];
     case 'invalid_key':
@@ -171,6 +172,12 @@ function faultsOf(issue: z.core.$ZodIssue, table: unknown): string[] {
       return [`${place} is invalid`];
   }
 }
+
+/** What a text or a list that is empty must be. */
+const AT_LEAST: Record<string, string> = { string: 'be a non-empty text', array: 'have an entry' };
+
+const numberFrom = ({ minimum, inclusive }: z.core.$ZodIssueTooSmall): string =>
+  `be ${inclusive ? 'at least' : 'above'} ${String(minimum)}`;
 
 const TYPES: Record<string, string> = {
   string: 'a text',
@@ -230,7 +237,7 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     features: { unifiedExec: features.unified_exec },
     modules: tools.modules.map((module) => resolve(folder, module)),
     tools: { interactiveTranscript: tools.interactive_transcript },
-    fetch: { allowPrivate: fetch.allow_private },
+    fetch: configuredFetch(fetch, source.file),
     roles: resolve(folder, roles.folder),
     dialects: {
       tags: { start: dialects.tool_tag_start, end: dialects.tool_tag_end },
@@ -256,6 +263,19 @@ function resolved(file: z.infer<typeof configurationSchema>, source: Configurati
     log: { level: file.log.level, maxBytes: file.log.max_mb * MIB, keep: file.log.keep },
     telemetry: configuredTelemetry(file.telemetry),
   };
+}
+
+function configuredFetch(
+  { allow_private: entries }: z.infer<typeof configurationSchema>['fetch'],
+  file: string,
+): Configuration['fetch'] {
+  const wrong = entries.flatMap((entry, index) => (isAllowedPrivate(entry) ? [] : [index]));
+  if (wrong.length > 0)
+    throw invalid(
+      file,
+      wrong.map((index) => `"fetch.allow_private.${index}" must be ${ALLOWED_PRIVATE}`),
+    );
+  return { allowPrivate: entries };
 }
 
 const configuredPolicy = ({

@@ -8,7 +8,7 @@ import {
   WIRE_APIS,
 } from '../../models/model-names';
 import { DECISIONS } from '../../tools/approvals';
-import { ID_PATTERN } from '../../ids';
+import { ID_PATTERN, ID_RULE } from '../../ids';
 import { LOG_LEVELS } from '../../text/log-levels';
 import { DEFAULT_ASK_MS, DEFAULT_RULES, type PolicyRule } from '../../tools/policy';
 import { checkpointsSchema } from './checkpoints-configuration';
@@ -129,7 +129,7 @@ const modelSchema = z.strictObject({
 const decision = z.enum(DECISIONS, {
   error: `must be one of ${DECISIONS.map((one) => `"${one}"`).join(', ')}`,
 });
-const idKey = z.string().check(z.regex(ID_PATTERN, { error: 'must be an id' }));
+const idKey = z.string().check(z.regex(ID_PATTERN, { error: `must be named with ${ID_RULE}` }));
 const ruleKeys = z.partial(
   z.strictObject(
     Object.fromEntries(Object.keys(DEFAULT_RULES).map((rule) => [rule, decision])) as Record<

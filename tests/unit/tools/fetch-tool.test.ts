@@ -216,7 +216,7 @@ describe('the guard', () => {
     'refuses a policy that it does not understand: %s',
     (entry) => {
       expect(() => createFetchTool({ allowPrivate: [entry] })).toThrow(
-        /configuration is invalid.*neither a host/,
+        /configuration is invalid.*must be a host name, or an address/,
       );
     },
   );

@@ -1,35 +1,23 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { DEFAULT_POLICY } from '../../../contracts/tools/policy';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { DEFAULT_QUOTAS, MIB } from '../../../contracts/sessions/quotas';
 import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
 import { readConfiguration, type Configuration } from '../../../workers/configuration/configuration';
+import { WrittenConfiguration } from '../../helpers/written-configuration';
 
 const SECRET = 'sk-planted-1234';
+let written: WrittenConfiguration;
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'holdfast-config-'));
-  file = join(folder, 'holdfast.toml');
+  written = new WrittenConfiguration();
+  ({ folder, file } = written);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => written.remove());
 
-function read(toml: string, env: NodeJS.ProcessEnv = {}): Configuration {
-  writeFileSync(file, toml);
-  return readConfiguration({ file, isNamed: true, env, programEnv: { PATH: '/bin' } });
-}
-
-function faultsOf(toml: string): string {
-  try {
-    read(toml);
-  } catch (err) {
-    if (err instanceof HoldfastError && err.code === 'config_invalid') return String(err.facts.faults);
-    throw err;
-  }
-  throw new Error('it was taken');
-}
+const read = (toml: string, env?: NodeJS.ProcessEnv): Configuration => written.read(toml, env);
+const faultsOf = (toml: string): string => written.faultsOf(toml);
 
 test('no file is a configuration with the defaults; a named file must exist', () => {
   const where = { file, env: {}, programEnv: {} };
@@ -180,102 +168,6 @@ test('values are taken as they are written: nothing is expanded', () => {
     HOME: '/root',
   }).mcpServers;
   expect(server?.transport).toMatchObject({ env: { A: '${HOME}' } });
-});
-
-test.each([
-  ['[feature]\nunified_exec = true', '"feature" (did you mean "features"?)'],
-  [
-    '[features]\nunifed_exec = true',
-    '"features" has the unknown key "unifed_exec" (did you mean "unified_exec"?)',
-  ],
-  ['[features]\nunified_exec = "yes"', '"features.unified_exec" must be true or false, got a text'],
-  ['[tools]\nmodules = "a.mjs"', '"tools.modules" must be a list, got a text'],
-  ['[tools]\nmodules = [""]', '"tools.modules.0" must be a non-empty text'],
-  [
-    '[dialects]\ntool_tag = "x"',
-    '"dialects" has the unknown key "tool_tag", allowed tool_tag_start, tool_tag_end',
-  ],
-  ['[prompts]\nfolders = "x"', '"prompts" has the unknown key "folders" (did you mean "folder"?)'],
-  ['[fetch]\nallow_private = [1]', '"fetch.allow_private.0" must be a text, got a number'],
-  ['[mcp_servers.a]\ncomand = "x"', '"mcp_servers.a" has the unknown key "comand" (did you mean "command"?)'],
-  [
-    '[mcp_servers.a]\ncommand = "x"\nsomething_else = 1',
-    'unknown key "something_else", allowed command, args',
-  ],
-  ['[mcp_servers.a]\nargs = []', '"mcp_servers.a" has neither, allowed one of "command" and "url"'],
-  ['[mcp_servers.a]\ncommand = "x"\nurl = "http://x"', '"mcp_servers.a" has both, allowed one of'],
-  [
-    '[mcp_servers.a]\nurl = "http://x"\nargs = []',
-    '"mcp_servers.a" has "args" beside "url", allowed beside "command"',
-  ],
-  ['[mcp_servers.a]\nurl = "ftp://x"', '"mcp_servers.a.url" must be an http or https URL'],
-  [
-    '[mcp_servers.a]\ncommand = "x"\ntool_timeout_sec = 0',
-    '"mcp_servers.a.tool_timeout_sec" must be above 0',
-  ],
-  [
-    '[mcp_servers.a]\ncommand = "x"\ntool_timeout_sec = 1e9',
-    '"mcp_servers.a.tool_timeout_sec" must be at most 86400',
-  ],
-  [
-    '[mcp_servers."a b"]\ncommand = "x"',
-    '"mcp_servers.a b" must be named with only a-z, A-Z, 0-9, "_" and "-"',
-  ],
-  [`[mcp_servers.a]\ncommand = "x"\nenv = { K = 1 }`, '"mcp_servers.a.env.K" must be a text, got a number'],
-  [
-    '[model_providers.openai]\nbase_url = "http://x"',
-    '"model_providers.openai" must be named with a-z, 0-9, "_" and "-" after a letter, and not scripted, openai,',
-  ],
-  [
-    '[model_providers.My]\nbase_url = "http://x"',
-    '"model_providers.My" must be named with a-z, 0-9, "_" and "-"',
-  ],
-  ['[model_providers.a]\nenv_key = "K"', '"model_providers.a.base_url" must be a text, got nothing'],
-  [
-    '[model_providers.a]\nbase_url = "http://x"\nwire_api = "soap"',
-    '"model_providers.a.wire_api" must be one of "chat", "responses", "anthropic"',
-  ],
-  [
-    '[model_providers.a]\nbase_url = "http://x"\nenv_key = "K"\nkey_file = "f"',
-    '"model_providers.a" has both, allowed one of "env_key" and "key_file"',
-  ],
-  [
-    '[model_providers.a]\nbase_url = "http://x"\nenv_kee = "K"',
-    '"model_providers.a" has the unknown key "env_kee" (did you mean "env_key"?)',
-  ],
-  ['[models.openai]\nwindow = 1', '"models.openai" must be named as provider:name'],
-  ['[models."a:b"]\nwindow = 1.5', '"models.a:b.window" must be a whole number'],
-  ['[models."a:b"]\nwindw = 1', '"models.a:b" has the unknown key "windw" (did you mean "window"?)'],
-  [
-    '[models."a:b"]\nprices = { input = 1, output = 1, inptu = 1 }',
-    '"models.a:b.prices" has the unknown key "inptu" (did you mean "input"?)',
-  ],
-  ['a = [', 'is not TOML'],
-])('%j is refused with its location and what is allowed', (toml, fault) => {
-  expect(faultsOf(toml)).toContain(fault);
-});
-
-test('all faults are reported at once', () => {
-  const faults = faultsOf(
-    '[features]\nunified_exec = 1\n[mcp_servers.a]\ncommand = 1\n[mcp_servers.b]\nurl = "http://x"\nfoo = 1',
-  );
-  expect(faults).toContain('"features.unified_exec"');
-  expect(faults).toContain('"mcp_servers.a.command"');
-  expect(faults).toContain('"mcp_servers.b" has the unknown key "foo"');
-});
-
-test.each([
-  `[mcp_servers.a]\ncommand = "x"\nurl = "y"\nenv = { K = "${SECRET}" }`,
-  `[mcp_servers.a]\nurl = "http://x"\nenv = { K = "${SECRET}" }\nheaders = { Authorization = 7 }`,
-  `[mcp_servers.a]\nurl = "http://x"\nbearer_token = "${SECRET}"`,
-  `[mcp_servers.a]\nenv = { K = "${SECRET}" `,
-  `[mcp_servers.a.env]\nK = "${SECRET}" junk`,
-  `[mcp_servers.a]\nheaders = ["${SECRET}"]`,
-  `[model_providers.a]\nhttp_headers = { K = "${SECRET}" }`,
-  `[model_providers.a]\nbase_url = "x"\nkey = "${SECRET}"`,
-  `[model_providers.a]\nbase_url = "${SECRET}"`,
-])('no fault of %j shows a value', (toml) => {
-  expect(faultsOf(toml)).not.toContain(SECRET);
 });
 
 test('the locations of keys are read, with paths relative to the file; faults in [encryption] are reported by location', () => {

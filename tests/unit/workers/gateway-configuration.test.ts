@@ -1,38 +1,22 @@
 // `[gateway.oidc]` of `holdfast.toml`.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HoldfastError } from '../../../contracts/errors/holdfast-error';
-import { readConfiguration, type Configuration } from '../../../workers/configuration/configuration';
+import type { Configuration } from '../../../workers/configuration/configuration';
 import { docBlocks } from '../../helpers/doc-blocks';
+import { faultsIn, WrittenConfiguration } from '../../helpers/written-configuration';
 import { readGateway } from '../../../workers/configuration/read-gateway';
 
+let written: WrittenConfiguration;
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'holdfast-config-'));
-  file = join(folder, 'holdfast.toml');
+  written = new WrittenConfiguration();
+  ({ folder, file } = written);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => written.remove());
 
-function read(toml: string): Configuration {
-  writeFileSync(file, toml);
-  return readConfiguration({ file, isNamed: true, env: {}, programEnv: {} });
-}
-
-function faultsOf(toml: string): string {
-  return faultsIn(() => read(toml));
-}
-
-function faultsIn(work: () => unknown): string {
-  try {
-    work();
-  } catch (err) {
-    if (err instanceof HoldfastError && err.code === 'config_invalid') return String(err.facts.faults);
-    throw err;
-  }
-  throw new Error('it was taken');
-}
+const read = (toml: string): Configuration => written.read(toml);
+const faultsOf = (toml: string): string => written.faultsOf(toml);
 
 describe('the issuer that lets people in', () => {
   const oidc = (lines: string): string =>
@@ -60,6 +44,10 @@ describe('the issuer that lets people in', () => {
 
   test.each([
     ['issuer = "http://login.example.org"\nclient_id = "x"', '"gateway.oidc.issuer" must be an https URL'],
+    [
+      'issuer = "no url"\nclient_id = "x"',
+      '.toml: "gateway.oidc.issuer" must be an https URL; http is for this',
+    ],
     ['issuer = "https://a.b"\nclient_id = "x"\naudience = "x"', 'has the client_id as "audience"'],
     ['issuer = "https://a.b"\nclient_id = "x"\nclient_secret = "s3"', 'the unknown key "client_secret"'],
     [
@@ -87,6 +75,9 @@ describe('the issuer that lets people in', () => {
     );
     expect(faultsOf(oidc('[gateway.oidc.roles]\nx = { role = "viewer", agents = ["A/b"] }'))).toContain(
       'must be an id, in which "*" stands for any characters',
+    );
+    expect(faultsOf(oidc('[gateway.oidc.roles]\nx = { role = "viewer", agents = [] }'))).toContain(
+      '"gateway.oidc.roles.x.agents" must have an entry',
     );
   });
 
