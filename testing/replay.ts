@@ -13,7 +13,7 @@ import { fetchHistories, readHistories, type RecordedHistory } from './read-hist
 
 /** A replay calls none, and logs an error about one that it does not know. */
 const NO_SINKS: InjectedSinks<RecordedMessagesSinks & SpanSinks> = {
-  [RECORDED_MESSAGES]: { add: { fn: () => undefined } },
+  [RECORDED_MESSAGES]: { add: { fn: () => undefined }, end: { fn: () => undefined } },
   holdfastSpans: { tell: { fn: () => undefined } },
 };
 

@@ -55,6 +55,7 @@ export class Transcripts {
           fn: ({ runId }, ...added) => this.recorded(runId, ...added),
           callDuringReplay: false,
         },
+        end: { fn: ({ runId }) => this.ended(runId), callDuringReplay: false },
       },
     };
   }
@@ -75,6 +76,12 @@ export class Transcripts {
       // What lies between was recorded elsewhere: it is asked for when a call needs it.
       if (copy.messages.length === from.count) copy.add(messages, sizes);
     });
+  }
+
+  /** Its messages are not asked for again. */
+  ended(runId: string): void {
+    const copy = this.copies.get(runId);
+    if (copy) this.drop(runId, copy);
   }
 
   /** The first messages of a run of a turn or an agent. */
@@ -119,10 +126,14 @@ export class Transcripts {
     work();
     // It may have been dropped while its next page was awaited.
     if (this.copies.get(runId) === copy) this.bytes += copy.bytes - before;
-    for (const [oldest, { bytes }] of this.copies) {
+    for (const [oldest, unused] of this.copies) {
       if (this.bytes <= MAX_BYTES || oldest === runId) return;
-      this.copies.delete(oldest);
-      this.bytes -= bytes + COPY_BYTES;
+      this.drop(oldest, unused);
     }
+  }
+
+  private drop(runId: string, { bytes }: Copy): void {
+    this.copies.delete(runId);
+    this.bytes -= bytes + COPY_BYTES;
   }
 }

@@ -44,9 +44,12 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
     async run({ agent: id, waitMs }, { client }) {
       const handle = client.agent(id);
       const over = new AbortController();
+      // An agent may work for days, and be asked for each minute: no question outlives its answer.
+      const asked = client.temporal.withAbortSignal(over.signal, () => handle.result());
+      asked.catch(() => undefined);
       try {
         const late = delay(waitMs, undefined, { signal: over.signal }).catch(() => undefined);
-        const result = await Promise.race([handle.result(), late]);
+        const result = await Promise.race([asked, late]);
         if (!result) return asJson({ done: false, state: await handle.state() });
         const { text, structured } = answered(result);
         return { text, structured: { done: true, ...structured } };

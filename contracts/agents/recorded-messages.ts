@@ -9,5 +9,7 @@ export type RecordedMessagesSinks = {
   [RECORDED_MESSAGES]: {
     /** `messages` follow the first `from.count` of the run, which have `from.bytes`. `sizes` are theirs, in bytes. */
     add(from: { count: number; bytes: number }, messages: Message[], sizes: number[]): void;
+    /** The run has ended: no model call of it follows. */
+    end(): void;
   };
 };

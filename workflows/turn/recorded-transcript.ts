@@ -7,3 +7,6 @@ const { recordedMessages } = proxySinks<RecordedMessagesSinks>();
 
 export const recordedTranscript = (): Transcript =>
   new Transcript((...added) => recordedMessages.add(...added));
+
+/** The worker needs to keep nothing of this run any more. */
+export const transcriptEnded = (): void => recordedMessages.end();

@@ -31,7 +31,7 @@ import { toolCalled, turnEnded } from '../messages/metered';
 import { Spawns } from './calls/spawns';
 import { runCalls } from './calls/step-calls';
 import { recordedResult } from './calls/recorded-result';
-import { recordedTranscript } from './recorded-transcript';
+import { recordedTranscript, transcriptEnded } from './recorded-transcript';
 import { callTool } from './calls/tool-activities';
 import { TurnBudget } from './turn-budget';
 import { TurnCheckpoints } from './turn-checkpoints';
@@ -209,6 +209,7 @@ class Turn {
     };
     this.progress.ended(result);
     turnEnded(result, startedAt);
+    transcriptEnded();
     return result;
   }
 

@@ -41,6 +41,15 @@ test('what the workflows of this worker record is read without a query', async (
   expect(queries).toEqual([]);
 });
 
+test('nothing is kept of a run that has ended: its messages are read by query', async () => {
+  const { transcripts, queries, read } = worker(a, b);
+  transcripts.recorded('run', extent([]), [a, b]);
+  transcripts.ended('run');
+  transcripts.ended('another run');
+  expect(await read()).toEqual([a, b]);
+  expect(queries).toEqual([{ from: 0 }]);
+});
+
 test('of what another worker recorded only the missing messages are asked for, once', async () => {
   const { transcripts, queries, read } = worker(a, b, c);
   transcripts.recorded('run', extent([]), [a]);
