@@ -14,8 +14,8 @@ const AT_WORK = count(8, 50);
 const SECONDS = Number(process.env.HOLDFAST_LOAD_SECONDS ?? count(3, 600));
 /** How long the model takes for each reply; with a tool between two, a turn takes a bit more than twice that. */
 const REPLY_MS = count(100, 5_000);
-/** Of each agent; more than the duration allows. */
-const TURNS = 100;
+/** Of each agent: more than the duration allows, and few, because the file of replies is read at each call. */
+const TURNS = 8;
 const PS_PAUSE_MS = 5_000;
 /** Until code is compiled. */
 const WARM_UP_MS = 60_000;
@@ -133,11 +133,16 @@ async function untold(): Promise<unknown[]> {
 /** Times out, or is tried again because it failed. */
 async function troubleOf(workflowId: string): Promise<string[]> {
   const { events } = await engine.client.temporal.workflow.getHandle(workflowId).fetchHistory();
-  const { EventType } = temporal.api.enums.v1;
-  return (events ?? []).flatMap(({ eventType, activityTaskStartedEventAttributes: started }) => {
-    const name = String(EventType[Number(eventType)]);
+  const { EventType, TimeoutType } = temporal.api.enums.v1;
+  return (events ?? []).flatMap((event) => {
+    const name = String(EventType[Number(event.eventType)]);
+    const { activityTaskStartedEventAttributes: started, workflowTaskTimedOutEventAttributes: timeOut } = event;
     const isAgain = (started?.attempt ?? 1) > 1;
-    return /TIMED_OUT|FAILED/.test(name) || isAgain ? [`${workflowId}: ${name}`] : [];
+    if (!/TIMED_OUT|FAILED/.test(name) && !isAgain) return [];
+    // Which time was over, and when.
+    const kind = timeOut ? ` ${String(TimeoutType[Number(timeOut.timeoutType)])}` : '';
+    const at = new Date(Number(event.eventTime?.seconds) * 1_000).toISOString();
+    return [`${at} ${workflowId}: ${name}${kind}`];
   });
 }
 
