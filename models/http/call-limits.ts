@@ -1,4 +1,12 @@
-// How long one call to a provider may take. Node's own limit of five minutes is lifted: a model may think longer.
+// How long one call to a provider may take, and how large its answer may be. Node's own limit of five minutes is lifted: a
+// model may think longer.
+import { MIB } from '../../contracts/sessions/quotas';
+import { UnexpectedAnswer } from './classify-error';
+
+/** Unpacked: a small body may be packed from a huge one. No model writes as much. */
+const MAX_ANSWER_MIB = 64;
+/** In a stream each token comes in some hundred bytes of its own. */
+const MAX_STREAM_MIB = 4 * MAX_ANSWER_MIB;
 
 /** The part of Node's HTTP client that handles each request; Node's types do not include it. */
 interface Dispatcher {
@@ -35,12 +43,16 @@ export class CallLimits {
   /** The `fetch` for the SDK, instead of the global one. */
   readonly fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const response = await fetch(url, { ...init, ...patience() } as RequestInit);
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
-    if (!response.body || !isStream) return response;
-    this.restartIdle();
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    if (!response.body) return response;
+    if (isStream) this.restartIdle();
+    const allowed = isStream ? MAX_STREAM_MIB : MAX_ANSWER_MIB;
+    let left = allowed * MIB;
     const watch = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, out) => {
-        this.restartIdle();
+        if (isStream) this.restartIdle();
+        left -= chunk.length;
+        if (left < 0) throw new UnexpectedAnswer(`its answer is longer than ${allowed} MiB`);
         out.enqueue(chunk);
       },
     });

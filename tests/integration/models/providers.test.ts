@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { WIRE_APIS } from '../../../contracts/models/model-names';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { ToolDescription } from '../../../contracts/tools/tools';
@@ -167,6 +168,18 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
       code: 'model_failed',
       message: expect.stringMatching(/base_url and wire_api/) as string,
     });
+  });
+
+  test('an answer that unpacks to more than a worker can hold ends the call', async () => {
+    const packed = gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '));
+    const bomb = createServer((_, outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(packed);
+    });
+    const err = await errorOf(simulator.provider(wireApi, { baseUrl: await listening(bomb) }), ask('hello'));
+    bomb.closeAllConnections();
+    bomb.close();
+    expect([err.code, err.retryable]).toEqual(['model_failed', false]);
+    expect(err.message).toContain('its answer is longer than 64 MiB');
   });
 
   test('without its key it is not asked, and the check says which variable is missing', async () => {
