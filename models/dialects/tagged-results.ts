@@ -15,8 +15,10 @@ export function taggedResults(results: readonly ShownResult[]): string {
 
 /** Enough equals signs that no line of an output begins like a section. */
 function markFor(contents: readonly string[]): string {
-  let mark = '===';
-  while (contents.some((content) => content.startsWith(`${mark} `) || content.includes(`\n${mark} `)))
-    mark += '=';
-  return mark;
+  const taken = new Set<number>();
+  for (const content of contents)
+    for (const [, signs = ''] of content.matchAll(/^(={3,}) /gm)) taken.add(signs.length);
+  let length = 3;
+  while (taken.has(length)) length += 1;
+  return '='.repeat(length);
 }

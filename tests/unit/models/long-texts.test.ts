@@ -2,6 +2,7 @@
 // than the text. The bound is generous: work that grows with the square takes minutes for these texts.
 import { createDialects } from '../../../models/dialects/dialects';
 import { withMendedCode } from '../../../models/dialects/escaped-code';
+import { taggedResults } from '../../../models/dialects/tagged-results';
 import { redact } from '../../../models/http/redact';
 import { ThinkFilter } from '../../../models/http/think-filter';
 
@@ -25,6 +26,12 @@ const mend = (code: string, runtime: string): unknown =>
 const native = (args: string): unknown =>
   dialects('native').parse({ text: '', calls: [{ id: 'a', tool: 'x', args }] });
 
+/** One more equals sign in each line, in ten megabytes: each shorter mark is taken. */
+const sectionLines = Array.from({ length: 4_500 }, (_, at) => `${'='.repeat(at)} `).join('\n');
+const shown = (content: string): Parameters<typeof taggedResults>[0][number] => ({
+  ...{ callId: 'a', tool: 'x', isError: false, content },
+});
+
 test.each<[string, () => unknown]>([
   ['an error page without blanks', () => redact(long('x'), ['secret'])],
   ['an error page of stars', () => redact(long('*a'), ['secret'])],
@@ -34,6 +41,7 @@ test.each<[string, () => unknown]>([
   ['code of escaped quotes', () => mend(`x=1\\n'${long("\\'")}`, 'python')],
   ['arguments of escapes', () => native(JSON.stringify({ a: long('\n"') }))],
   ['arguments of brackets', () => native(`${'['.repeat(SIZE)}${']'.repeat(SIZE)}`)],
+  ['results whose lines begin like sections', () => taggedResults([shown(sectionLines)])],
   ['arguments that end nowhere', () => native(long('{"a":'))],
 ])('the work for %s grows no faster than the text', (_name, work) => {
   const began = performance.now();
