@@ -11,6 +11,8 @@ export interface GatewayRecord {
   /** The Temporal server that it works with, and the namespace there. */
   address: string;
   namespace: string;
+  /** Task queue of the agents that it starts. */
+  queue: string;
   /** Where it was told to listen, as it was given; null: it chose by itself. */
   listen: string | null;
   release: Release;

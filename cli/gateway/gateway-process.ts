@@ -24,6 +24,8 @@ export interface GatewayChoice {
   /** The Temporal server and the namespace that it has to work with. */
   address: string;
   namespace: string;
+  /** Task queue of the agents that it has to start. */
+  queue: string;
   /** Where it has to listen; undefined: where it did before, or at the default. */
   listen: string | undefined;
   /** Options of the command line that name the server and the configuration. */
@@ -32,7 +34,7 @@ export interface GatewayChoice {
 
 /**
  * Returns the data folder's gateway, answering; starts it if needed. It outlives this process. One that does not
- * answer, or that is of another release, server or place, is replaced. Throws `gateway_failed`, and `invalid_input` and
+ * answer, or that is of another release, server, queue or place, is replaced. Throws `gateway_failed`, and `invalid_input` and
  * `port_in_use` for a place that it cannot have, before it ends another one.
  */
 export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecord> {
@@ -64,9 +66,13 @@ export async function stopGateway(dataDir: string): Promise<boolean> {
 const portOf = (url: string | undefined): number | undefined =>
   url === undefined ? undefined : Number(new URL(url).port || 80);
 
-const isWanted = ({ address, namespace, release, listen }: GatewayRecord, wanted: GatewayChoice): boolean =>
+const isWanted = (
+  { address, namespace, queue, release, listen }: GatewayRecord,
+  wanted: GatewayChoice,
+): boolean =>
   address === wanted.address &&
   namespace === wanted.namespace &&
+  queue === wanted.queue &&
   isOwnRelease(release) &&
   (wanted.listen === undefined || listen === wanted.listen);
 

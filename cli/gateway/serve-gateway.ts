@@ -83,6 +83,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     url,
     address: client.address,
     namespace,
+    queue: client.server.queue,
     listen: options.listen ?? null,
     release: ownRelease(),
   };

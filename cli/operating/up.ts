@@ -98,11 +98,11 @@ async function start(options: UpOptions): Promise<number> {
 /** The gateway's address, and a link to its page that logs in once. Throws `gateway_failed`. */
 async function startedPage(
   options: UpOptions,
-  { client: { address }, namespace, dataDir }: CliContext,
+  { client: { address, server }, namespace, dataDir }: CliContext,
 ): Promise<{ url: string; link: string }> {
   const config = configOf(options);
   const { url } = await ensureGateway({
-    ...{ dataDir, address, namespace, listen: options.listen },
+    ...{ dataDir, address, namespace, queue: server.queue, listen: options.listen },
     args: [
       ...(resolveServer(options, process.env).isConfigured ? ['--address', address] : []),
       ...['--namespace', namespace],

@@ -12,11 +12,16 @@ import { lastDetached, runningGateway, type GatewayRecord } from '../../../gatew
 import { holdLock } from '../../../system/lock';
 import { isAlive } from '../../../system/processes/process-identity';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { scratch, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();
 beforeAll(() => engine.start(), 60_000);
-afterAll(async () => expect(await engine.end()).toEqual([]), 60_000);
+const files = scratch();
+afterAll(async () => {
+  files.remove();
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
 // A test that fails in the middle must not leave a frozen one behind.
 afterEach(() => {
   const left = lastDetached(engine.dataDir);
@@ -113,6 +118,24 @@ test('it works with the worker of its data folder again after that was killed', 
   });
   expect(await answer.json()).toMatchObject({ state: 'exited', output: 'alive\n' });
 }, 120_000);
+
+test('agents that it starts go to the queue of the worker that the last `up` has started', async () => {
+  await up('--listen', '127.0.0.1:0');
+  const queue = uniqueId('other-queue');
+  const { page } = await up('--queue', queue);
+  const { stdout } = await engine.cliInTurn(['token', 'create', 'starter', '--role', 'operator']);
+  const id = uniqueId('on-it');
+  const { model } = files.settings([{ text: 'done' }]);
+  const answer = await fetch(`${page?.url}/v1/agents`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ id, task: 'x', model }),
+  });
+  expect(answer.status).toBe(201);
+  const { taskQueue } = await engine.client.temporal.workflow.getHandle(`agent/${id}`).describe();
+  expect(taskQueue).toBe(queue);
+  await up('--no-queue');
+}, 180_000);
 
 test('a place that the page cannot have is refused, and page and worker run on', async () => {
   const { page } = await up('--listen', '127.0.0.1:0');
