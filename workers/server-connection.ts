@@ -4,6 +4,7 @@ import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { connectTemporal, resolveServer, type ServerChoice } from '../client/connect';
 import { HoldfastClient } from '../client/holdfast-client';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { messageInterceptors } from '../client/delivery/traced-client';
 import { SameShare } from './same-share';
 
@@ -54,6 +55,9 @@ export async function connectServer({
     ...(tls && { tls }),
     ...(typeof apiKey === 'string' && { apiKey }),
     ...(metadata && { metadata }),
+  }).catch(async (err: unknown) => {
+    await client.close();
+    throw new HoldfastError('no_server', { address, reason: reasonOf(err) });
   });
   const close = async (): Promise<void> => {
     await client.close();

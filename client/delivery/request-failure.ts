@@ -1,12 +1,12 @@
 // Failures of a request that say nothing about it: in the catalogue's words, in place of the SDK's.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { missingNamespace } from '../../contracts/errors/server-away';
+import { foreignServer, missingNamespace } from '../../contracts/errors/server-away';
 import { isClosed } from './closed-connection';
 
-/** `namespace_missing`, or `no_server` on a connection that was closed here; undefined for any other failure. */
+/** `namespace_missing`, or `no_server` where something else answers or on a connection that was closed here; else undefined. */
 export function requestFailure(err: unknown, address = 'its address'): HoldfastError | undefined {
-  const missing = missingNamespace(err);
-  if (missing || !isClosed(err)) return missing;
+  const other = missingNamespace(err) ?? foreignServer(err, address);
+  if (other || !isClosed(err)) return other;
   return new HoldfastError('no_server', {
     address,
     reason: 'this program has closed its connection',

@@ -19,6 +19,17 @@ export function awayReason(err: unknown): string | undefined {
 /** The address that gRPC names in its reason, if it does. */
 export const addressIn = (reason: string): string | undefined => ADDRESS.exec(reason)?.[0];
 
+/** What gRPC makes of an answer of plain HTTP. */
+const PLAIN_HTTP = /^Received HTTP status code \d+/;
+
+/** `no_server`, where a proxy or another program answers in its place; undefined for any other failure. */
+export function foreignServer(err: unknown, address = 'its address'): HoldfastError | undefined {
+  const { details, cause } = (err ?? {}) as { details?: unknown; cause?: unknown };
+  const said = typeof details === 'string' ? PLAIN_HTTP.exec(details)?.[0] : undefined;
+  if (said === undefined) return cause instanceof Error ? foreignServer(cause, address) : undefined;
+  return new HoldfastError('no_server', { address, reason: `something else is there (${said})` });
+}
+
 /** `namespace_missing`, where the server says that it has no such namespace; undefined for any other failure. */
 export function missingNamespace(err: unknown): HoldfastError | undefined {
   const got = namespaceIn(err);

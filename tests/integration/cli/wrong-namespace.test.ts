@@ -1,4 +1,8 @@
-// A namespace that the server does not have, beside a worker that runs in another one.
+// A namespace that the server does not have, beside a worker that runs in another one; and a server that is none.
+import { once } from 'node:events';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 
@@ -38,6 +42,25 @@ test.each([
   async (line) => {
     const { code, stderr } = await engine.cliInTurn([...line.split(' '), '--namespace', 'nope']);
     expect(stderr).toContain('namespace_missing');
+    expect(code).toBe(69);
+  },
+  60_000,
+);
+
+test.each(['ps', 'exec true', 'host ls', 'approve --list', 'worker --agents-only'])(
+  '`%s` says that something else than a Temporal server is at the address, and calls it no bug',
+  async (line) => {
+    // A proxy, or any other program that speaks HTTP/2.
+    const other = createServer().on('stream', (stream) => {
+      stream.respond({ ':status': 404 });
+      stream.end('not found');
+    });
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const data = join(engine.dataDir, 'elsewhere');
+    const { code, stderr } = await engine.cli([...line.split(' '), '--address', address, '--data', data]);
+    other.close();
+    expect(stderr).toContain('holdfast: no_server: No Temporal server answers at');
     expect(code).toBe(69);
   },
   60_000,

@@ -1,5 +1,5 @@
 import { NamespaceNotFoundError } from '@temporalio/common';
-import { addressIn, awayReason } from '../../../contracts/errors/server-away';
+import { addressIn, awayReason, foreignServer } from '../../../contracts/errors/server-away';
 import { attemptsWithin } from '../../../client/delivery/closed-connection';
 import { knownError } from '../../../system/known-error';
 
@@ -29,6 +29,13 @@ test.each([
   ['Deadline exceeded after 10.001s', undefined],
 ])('the address is read from %j', (reason, address) => {
   expect(addressIn(reason)).toBe(address);
+});
+
+test('what answers in the place of a Temporal server is no internal error, and no server that is away', () => {
+  const err = new Error('Failed to describe', { cause: requestError(12, 'Received HTTP status code 404') });
+  expect(knownError(err)).toMatchObject({ code: 'no_server' });
+  expect(awayReason(err)).toBeUndefined();
+  expect(foreignServer(requestError(12, 'unknown method'))).toBeUndefined();
 });
 
 test('a server that is away is no internal error, wherever errors leave a process', () => {
