@@ -31,7 +31,7 @@ export interface RunCommand {
   checkImports?: CodeImport[] | undefined;
   /** For the variable TRACEPARENT of its programs. */
   traceparent?: string | undefined;
-  /** Called just before it would begin: throws why it must not. */
+  /** Called before a terminal is opened for it, and just before it would begin: throws why it must not. */
   mayBegin?: (() => void) | undefined;
 }
 

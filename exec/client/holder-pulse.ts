@@ -53,15 +53,20 @@ export class HolderPulse {
     this.client.close();
   }
 
-  /** Throws `session_unreachable`, which abandons the request; otherwise like `HolderClient.request`. */
+  /**
+   * Throws `session_unreachable`, which abandons the request; otherwise like `HolderClient.request`.
+   * @param check throws why it must not be sent; called at the last moment, since a busy holder delays requests
+   */
   async request<V extends Verb>(
     verb: V,
     body: Verbs[V]['request'],
     signal?: AbortSignal,
+    check?: () => void,
   ): Promise<Verbs[V]['answer']> {
     if (UNWATCHED.includes(verb)) return this.client.request(verb, body, signal);
     // Send nothing to a holder known to be stopped: it would be carried out later, behind the caller's back.
     if (!SENT_AT_ONCE.includes(verb) && !(await this.mayBeSent())) throw this.silence(NOTHING_SENT);
+    check?.();
     const given = new AbortController();
     const over = signal ? AbortSignal.any([signal, given.signal]) : given.signal;
     try {

@@ -102,13 +102,14 @@ export class SessionHost implements Terminals {
       const client = holder ?? (await this.openHolder(ref, cwd));
       await giveSecrets(values, () => client.request('secrets', { values }), true);
       const tools = this.options.stubs?.folder;
-      const request = { id, runtime, code, contentHash: contentHash(runtime, code) };
-      return await client.request('run', {
-        ...request,
+      const request = {
+        ...{ id, runtime, code, contentHash: contentHash(runtime, code) },
         ...(checkImports && { checkImports }),
         ...(tools !== undefined && { tools }),
         ...(traceparent !== undefined && { traceparent }),
-      });
+      };
+      // Again: it may have been given up while the holder started, or took the secrets.
+      return await client.request('run', request, undefined, isKnown ? undefined : mayBegin);
     } catch (err) {
       if (!(err instanceof HolderGone)) throw err;
       // The record shows whether it reached the shell: then it is lost, otherwise it runs in a new one.
@@ -296,6 +297,8 @@ export class SessionHost implements Terminals {
     // Among concurrent callers that found no holder, the first one starts it: a session has only one holder.
     const known = this.opening.has(paths.directory) ? this.connections.made(ref) : undefined;
     if (known) return known;
+    // Another caller may have started it since this one looked: a secret may take long to get.
+    if (this.isOpen(ref)) return (await this.connections.find(ref)) ?? this.openHolder(ref, cwd);
     const connecting = this.startHolder(ref, paths, cwd ?? this.options.cwd);
     this.connections.keep(ref, connecting);
     return connecting;
