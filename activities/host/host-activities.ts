@@ -32,6 +32,7 @@ import { importsOf } from '../../checks/javascript-imports';
 import type { HeldCommand } from '../../contracts/tools/approvals';
 import type { CommandCompletion } from './command-completion';
 import { ClosedRuns } from './closed-runs';
+import { SessionResets } from './session-resets';
 import type { CommandGate } from './command-gate';
 import { crashPoint } from '../../system/faults/crash-point';
 import { refuseLate } from './late-delivery';
@@ -88,6 +89,7 @@ export function createHostActivities({
 }: HostDependencies): HostActivities {
   const { folderId } = ownership;
   const closed = new ClosedRuns();
+  const resets = new SessionResets();
   type Asked = Pick<ViewRequest, 'ref' | 'from' | 'maxBytes'>;
   const viewOf = async (input: Asked, snapshot: Snapshot, reason?: ObserveReason): Promise<CommandView> => {
     const { ref } = input;
@@ -122,6 +124,12 @@ export function createHostActivities({
       const { ref, commandId: id, runtime, code, cwd } = input;
       crashPoint('command-arrived');
       const isAgain = sessions.commandRecord(ref, id) !== undefined;
+      // The session may have been closed or reset while the checks looked at it, or its holder was starting.
+      const refuseReset = resets.arrived(ref, input.resets);
+      const mayBegin = (): void => {
+        closed.refuse(ref);
+        refuseReset();
+      };
       // A command that has begun is only looked up, whatever the policy says by now.
       if (!isAgain) {
         refuseInherited(input, ownership);
@@ -132,16 +140,16 @@ export function createHostActivities({
         if (input.reset) {
           // A missing secret refuses the command before anything is ended for it.
           await sessions.secretsOf(ref, 'command', code);
+          // Given up meanwhile, it would end what came in its place.
+          mayBegin();
+          resets.add(input.resets, REPLACED);
           await sessions.reset(ref, { id: `${id}/reset`, reason: REPLACED, by: 'reset' });
         }
       }
       const trace = traceHere();
       const traceparent = trace && writeTraceparent(commandSpan(trace, id));
-      const command = {
-        ...{ id, runtime, code, cwd, checkImports: importsToCheck(runtime, code), traceparent },
-        // The session may have been closed while the checks looked at it, or its holder was starting.
-        mayBegin: () => closed.refuse(ref),
-      };
+      const checkImports = importsToCheck(runtime, code);
+      const command = { id, runtime, code, cwd, checkImports, traceparent, mayBegin };
       await sessions.run(ref, command).catch((err: unknown) => {
         // A command that has begun continues, whatever its holder's state: it is followed to its end.
         if (!isPassing(err) || !sessions.commandRecord(ref, id)) throw err;
@@ -216,8 +224,9 @@ export function createHostActivities({
       };
     },
 
-    async resetSession({ ref, resetId: id, reason }: ResetSessionInput): Promise<CommandView> {
+    async resetSession({ ref, resetId: id, reason, number }: ResetSessionInput): Promise<CommandView> {
       crashPoint('reset-arrived');
+      resets.add(number, `the session was reset${reason === null ? '' : `: ${reason}`}`);
       const snapshot = await sessions.reset(ref, { id, reason, by: 'reset' });
       crashPoint('reset-done');
       return view({ ref, from: null }, snapshot);

@@ -21,8 +21,10 @@ export interface RunCommandInput {
   installs?: string;
   /** Set if an earlier delivery may have reached a host: when the command was sent, in ms by the server's clock. */
   resentSince?: number;
-  /** Set if the session is closing, or the command was replaced: why it may be looked up, but not begin. */
+  /** Set if the session is closing, or the command was reset or replaced: why it may be looked up, but not begin. */
   over?: string;
+  /** How many resets the session had asked for when it accepted the command, its own included. Since 0.3. */
+  resets?: number;
 }
 
 export interface OpenSessionInput {
@@ -84,6 +86,8 @@ export interface ResetSessionInput {
   ref: SessionRef;
   resetId: string;
   reason: string | null;
+  /** Which reset of the session this is, as commands count them; absent if it repeats an earlier one. Since 0.3. */
+  number?: number;
 }
 
 export interface CloseSessionInput {

@@ -1,4 +1,4 @@
-// A command that was accepted, and whose session was closed before the command had begun.
+// A command that was accepted, and whose session was closed or reset before the command had begun.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,7 @@ afterAll(async () => {
   for (const one of [cwd, folder]) rmSync(one, { recursive: true, force: true });
 }, 60_000);
 beforeEach(() => {
+  for (const name of ['asked', 'go-on']) rmSync(at(name), { force: true });
   session = engine.client.session({ agent: 'closed', session: sessions++ }, { cwd });
 });
 afterEach(async () => {
@@ -60,6 +61,42 @@ test('a command that a killed worker had received and not begun does not begin a
     ),
   ).rejects.toMatchObject(NOT_BEGUN);
   await session.closed();
+});
+
+describe('a command that is on its way', () => {
+  /** What takes its place is ended with the session. */
+  const closed = async (): Promise<void> => {
+    await session.close('no longer wanted');
+    await session.closed();
+  };
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['its session is reset', () => session.reset({ reason: 'no longer wanted' })],
+    ['another command takes its place', () => session.exec({ code: 'true', reset: true })],
+  ])('while %s never begins, and its caller is told', async (_what, end) => {
+    const refused = expect(session.exec({ code: 'touch effect # {{secret:SLOW}}' })).rejects.toMatchObject({
+      code: 'not_begun',
+    });
+    await until(() => existsSync(at('asked')));
+    await end();
+    writeFileSync(at('go-on'), '');
+    await refused;
+    expect(await session.exec({ code: 'echo next' })).toMatchObject({ output: 'next\n', exitCode: 0 });
+    await closed();
+  });
+
+  test('to a worker that is killed does not begin in the next one after its session was reset', async () => {
+    const { workflow } = engine.client.temporal;
+    await expect(
+      engine.crashingAt(
+        'command-arrived',
+        () => session.exec({ code: 'touch effect' }),
+        () => workflow.getHandle(session.workflowId).signal('reset', { reason: 'no longer wanted' }),
+      ),
+    ).rejects.toMatchObject(NOT_BEGUN);
+    expect(await session.exec({ code: 'echo next' })).toMatchObject({ output: 'next\n', exitCode: 0 });
+    await closed();
+  });
 });
 
 /** How many of its closes the host has carried out. */

@@ -1,5 +1,6 @@
 // One command from its request to its end: held if the policy requires an approval, and preceded by installing what a
 // script imports, one step per package.
+import { patched } from '@temporalio/workflow';
 import { fromFailure } from '../../contracts/errors/failure';
 import type { RunCommandInput } from '../../contracts/sessions/host';
 import { label } from '../../contracts/text/labels';
@@ -41,7 +42,7 @@ export class CommandRun {
       if (this.over() !== null) return view;
       try {
         // Separate code: the script's approval or reset does not apply to it.
-        const { ref, workflowId, cwd, yield: yielding } = input;
+        const { ref, workflowId, cwd, yield: yielding, resets } = input;
         const install = {
           ref,
           workflowId,
@@ -50,6 +51,7 @@ export class CommandRun {
           commandId,
           runtime: 'terminal' as const,
           code,
+          ...(resets !== undefined && { resets }),
         };
         const installed = await this.run({ ...install, installs: name }, label(`install ${name}`), false);
         if (installed.exitCode !== 0) refuseInstalled(name, installed);
@@ -79,6 +81,10 @@ export class CommandRun {
       const { ref, runtime: runs, code } = input;
       const asked = { agent: ref.agent, runs, values: [wholeValue('code', code)] };
       await this.approvals.ask({ id: commandId, what: summary, ...asked, ...answer.held });
+      // It may have been approved just before. Since 0.3.0; before, the host got it and began it. Remove the condition
+      // when no session of 0.2.0 is open.
+      const late = this.over();
+      if (late !== null && patched('approved-too-late')) refuse('approval_denied', { reason: late });
       request = { ...input, cleared: answer.held.hash };
     }
   }

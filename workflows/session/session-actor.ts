@@ -133,6 +133,7 @@ export class SessionActor {
     this.usedAt = Date.now();
     this.ids.rememberCommand(id, request);
     if (this.record.command?.id !== id) {
+      if (reset) this.record.resets = (this.record.resets ?? 0) + 1;
       this.record.command = newCommand(this.record, id, request);
       this.tools.grant(id, request.tools);
       // Without a reset, only background scripts' calls can be waiting here, no command.
@@ -268,17 +269,29 @@ export class SessionActor {
     this.checkReset(request, 'handler');
     const { id = this.nextId(), reason = null } = request;
     this.usedAt = Date.now();
-    this.approvals.denyAll(`the session was reset${reason === null ? '' : `: ${reason}`}`);
-    const input = { ref: this.record.ref, resetId: id, reason };
+    const number = this.giveUp(id, `the session was reset${reason === null ? '' : `: ${reason}`}`);
+    const input = { ref: this.record.ref, resetId: id, reason, ...(number !== null && { number }) };
     const done = this.onHost((host) =>
       host.resetSession.executeWithOptions({ summary: label(reason ?? 'reset') }, [input]),
     );
     return this.ids.rememberedReset(done, id, request);
   }
 
+  /** What waits to begin is ended with what runs. Returns which reset this is; null for a repeated one. */
+  private giveUp(resetId: string, reason: string): number | null {
+    // Since 0.3.0. Before, a repeated reset refused what had come since, and a command that was on its way could begin
+    // after its reset. Remove the old path when no session of 0.2.0 is open.
+    const isGivenUp = patched('reset-gives-up');
+    if (isGivenUp && this.ids.isKnownReset(resetId)) return null;
+    this.approvals.denyAll(reason);
+    const { record } = this;
+    if (isGivenUp && record.command) record.command.over = reason;
+    return (record.resets = (record.resets ?? 0) + 1);
+  }
+
   private track(command: RunningCommand, attached: boolean): void {
     const { ref, cwd } = this.record;
-    const { id: commandId, runtime, code, yield: settings, reset } = command;
+    const { id: commandId, runtime, code, yield: settings, reset, resets } = command;
     const input = {
       ref,
       workflowId: workflowInfo().workflowId,
@@ -288,9 +301,11 @@ export class SessionActor {
       code,
       yield: settings,
       ...(reset && { reset }),
+      ...(resets !== undefined && { resets }),
     };
     // Not part of any handler: it continues after the yield, and only a reset or a close ends it.
-    const over = (): string | null => this.closing ?? (this.record.command === command ? null : REPLACED);
+    const over = (): string | null =>
+      this.closing ?? (this.record.command === command ? (command.over ?? null) : REPLACED);
     const end = CancellationScope.nonCancellable(() =>
       new CommandRun(this.approvals, command, input, over).toEnd(attached),
     );

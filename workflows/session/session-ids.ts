@@ -12,6 +12,9 @@ const REMEMBERED_INPUTS = 500;
 const REMEMBERED_RESETS = 100;
 
 export class SessionIds {
+  /** Resets that the host has not answered yet. */
+  private readonly resetting = new Set<string>();
+
   constructor(private readonly record: SessionRecord) {}
 
   /** Throws `id_conflict`. */
@@ -24,8 +27,9 @@ export class SessionIds {
     if (isOfRunning || isOther(commandIds, id, content)) conflict(id, by);
   }
 
-  rememberCommand(id: string, request: ExecRequest): void {
-    rememberId((this.record.commandIds ??= []), id, execContent(request), REMEMBERED_COMMANDS);
+  /** True the first time; a known id is a repetition. */
+  rememberCommand(id: string, request: ExecRequest): boolean {
+    return rememberId((this.record.commandIds ??= []), id, execContent(request), REMEMBERED_COMMANDS);
   }
 
   forgetCommand(id: string): void {
@@ -55,12 +59,20 @@ export class SessionIds {
     if (id !== undefined && isOther(this.record.resetIds, id, resetContent(request))) conflict(id, by);
   }
 
+  isKnownReset(id: string): boolean {
+    return this.resetting.has(id) || findId(this.record.resetIds, id) !== undefined;
+  }
+
   /** Runs beside the answer, which must not come later than in released histories: a replay needs the same order. */
   rememberedReset<T>(done: Promise<T>, id: string, request: ResetRequest): Promise<T> {
+    this.resetting.add(id);
     done.then(
-      () => rememberId((this.record.resetIds ??= []), id, resetContent(request), REMEMBERED_RESETS),
+      () => {
+        this.resetting.delete(id);
+        rememberId((this.record.resetIds ??= []), id, resetContent(request), REMEMBERED_RESETS);
+      },
       // It was refused, or it is unknown whether it was done: the same id may be sent again.
-      () => undefined,
+      () => this.resetting.delete(id),
     );
     return done;
   }

@@ -40,6 +40,10 @@ export interface RunningCommand {
   reset?: boolean;
   /** What the host runs for it now: the command itself, an installation of what it imports, or its second run. */
   runId?: string;
+  /** How many resets the session had asked for by then, its own included; absent in records of 0.2.0, like the next. */
+  resets?: number;
+  /** Why nothing more of it may begin: the session was reset. */
+  over?: string;
 }
 
 /** What people recognize a command by. */
@@ -48,7 +52,7 @@ export const firstLineOf = ({ code }: Pick<RunningCommand, 'code'>): string =>
 
 /** A command accepted now, in workflow time. */
 export const newCommand = (
-  record: Pick<SessionRecord, 'yield'>,
+  record: Pick<SessionRecord, 'yield' | 'resets'>,
   id: string,
   { runtime = 'terminal', code, yield: yielding, reset = false }: ExecRequest,
 ): RunningCommand => ({
@@ -59,6 +63,7 @@ export const newCommand = (
   yield: { ...record.yield, ...yielding },
   yielded: null,
   ...(reset && { reset }),
+  resets: record.resets ?? 0,
 });
 
 export const idOnHost = ({ id, runId }: RunningCommand): string => runId ?? id;
@@ -87,6 +92,8 @@ export interface SessionRecord {
   /** Accepted commands and resets; absent in records of 0.2.0. */
   commandIds?: KnownId[];
   resetIds?: KnownId[];
+  /** How often the session was to be reset, by a message or for a command: a host begins no command from before. */
+  resets?: number;
   /** Signalled inputs that are not typed yet; absent in records of 0.1.0. */
   queuedInputs?: SignalledInput[];
   /** What the scripts of the last commands may call; absent in records of 0.1.0, like the next. */

@@ -30,6 +30,8 @@ const command: Whole<RunningCommand> = {
   trouble: { code: 'session_lost', facts: { reason: TEXT } },
   reset: true,
   runId: TEXT,
+  resets: 1,
+  over: TEXT,
 };
 
 /** Times and our own ids stay; a view's and a result's words are the host's and the turn's. */

@@ -248,6 +248,63 @@ describe('a command that has begun', () => {
   });
 });
 
+describe('a command that was accepted before a reset of its session', () => {
+  /** The checks take until they are let go. */
+  function slowlyChecked(): { of: HostActivities; letGo: () => void } {
+    let letGo = (): void => undefined;
+    const checked = new Promise<null>((resolve) => (letGo = () => resolve(null)));
+    const gate = { held: ({ code }: RunCommandInput) => (code.includes('slow') ? checked : null) };
+    return { of: activities({ gate: gate as never }), letGo };
+  }
+  const reset = (number: number | undefined, of: HostActivities, resetId = `r${number}`): Promise<unknown> =>
+    at(1, 'resetSession', { ref: t.ref, resetId, reason: 'not that', ...(number && { number }) }, of);
+  const next = (given: Partial<RunCommandInput> = {}): RunCommandInput =>
+    command('touch next; sleep 1000', { commandId: 'next', resets: 1, ...given });
+
+  test('does not begin after it, and says why', async () => {
+    const { of, letGo } = slowlyChecked();
+    const slow = told(at(1, 'runCommand', command('touch slow', { resets: 0 }), of));
+    await reset(1, of);
+    letGo();
+    expect(await slow).toMatchObject({
+      code: 'not_begun',
+      effect: 'none',
+      message: expect.stringContaining('the session was reset: not that') as string,
+    });
+    await expect(at(1, 'runCommand', next(), of)).rejects.toThrow(CompleteAsyncError);
+    expect(watched).toEqual(['next']);
+    expect(existsSync(join(t.cwd, 'slow'))).toBe(false);
+  });
+
+  test.each([
+    ['does not begin after the command that', { reset: false }],
+    [
+      'ends nothing, and does not begin, if it should reset the session itself, after the one that',
+      { reset: true },
+    ],
+  ])('%s took its place', async (_what, given) => {
+    const { of, letGo } = slowlyChecked();
+    const resets = given.reset ? 1 : 0;
+    const slow = told(at(1, 'runCommand', command('touch slow', { ...given, resets }), of));
+    const taking = next({ reset: true, resets: resets + 1 });
+    await expect(at(1, 'runCommand', taking, of)).rejects.toThrow(CompleteAsyncError);
+    letGo();
+    expect(await slow).toMatchObject({ code: 'not_begun', effect: 'none' });
+    expect((await t.host.status(t.ref)).command).toMatchObject({ id: 'next', endedAt: null });
+    expect(existsSync(join(t.cwd, 'slow'))).toBe(false);
+  });
+
+  test('is not refused for a repetition of an earlier reset, nor for one that was not numbered', async () => {
+    const { of, letGo } = slowlyChecked();
+    await reset(1, of);
+    const slow = at(1, 'runCommand', command('touch slow', { resets: 1 }), of);
+    await reset(undefined, of, 'r1');
+    letGo();
+    await expect(slow).rejects.toThrow(CompleteAsyncError);
+    await until(() => existsSync(join(t.cwd, 'slow')));
+  });
+});
+
 test('a command that a stopped holder never got was not run, and the same id runs it later', async () => {
   await t.run(':');
   const pid = await stop();
