@@ -205,6 +205,9 @@ export class CommandCompletion {
 
   private async observe(entry: JournalEntry, signal: AbortSignal): Promise<Snapshot> {
     const { ref, commandId, workflowId } = entry.input;
+    // What runs there now may be another command: nothing of it is waited for.
+    if (entry.isAgain && this.sessions.commandRecord(ref, commandId)?.endedAt)
+      return this.recordOf(entry, await this.sessions.status(ref));
     if (entry.yielded) return this.recordOf(entry, await this.untilExit(entry, signal));
     const until = { kind: 'yield', settings: entry.input.yield } as const;
     const { reason, snapshot } = await this.sessions.observe(ref, until, signal);

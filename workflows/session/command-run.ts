@@ -42,7 +42,7 @@ export class CommandRun {
       if (this.over() !== null) return view;
       try {
         // Separate code: the script's approval or reset does not apply to it.
-        const { ref, workflowId, cwd, yield: yielding, resets } = input;
+        const { ref, workflowId, cwd, yield: yielding, resets, over } = input;
         const install = {
           ref,
           workflowId,
@@ -52,18 +52,25 @@ export class CommandRun {
           runtime: 'terminal' as const,
           code,
           ...(resets !== undefined && { resets }),
+          ...(over !== undefined && { over }),
         };
         const installed = await this.run({ ...install, installs: name }, label(`install ${name}`), false);
         if (installed.exitCode !== 0) refuseInstalled(name, installed);
       } catch (err) {
         // The script's own output says what is missing and what to do.
-        if (fromFailure(err)?.code === 'policy_denied') return view;
+        const why = fromFailure(err)?.code;
+        if (why === 'policy_denied' || why === 'not_begun') return view;
         throw err;
       }
     }
     if (this.over() !== null) return view;
     const again = { ...input, commandId: idAgain(command.id), reset: false };
-    return this.run(again, summaryOfCommand(command), false);
+    try {
+      return await this.run(again, summaryOfCommand(command), false);
+    } catch (err) {
+      if (fromFailure(err)?.code === 'not_begun') return view;
+      throw err;
+    }
   }
 
   private async run(input: RunCommandInput, summary: string, attached: boolean): Promise<CommandView> {

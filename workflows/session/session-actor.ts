@@ -9,7 +9,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Yielded } from '../../contracts/sessions/host';
+import type { RunCommandInput, Yielded } from '../../contracts/sessions/host';
 import { label } from '../../contracts/text/labels';
 import { ownValue } from '../../contracts/own';
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
@@ -53,6 +53,7 @@ import type { ToldState } from '../messages/told-state';
 /** When a view shows a command's end, the host has sent that end or is about to. */
 const SETTLE_MS = 10_000;
 const REPLACED = 'another command took its place';
+const SENT_BEFORE = 'its id was sent before, and the host has no record of it';
 
 export class SessionActor {
   phase: 'open' | 'draining' | 'closed' = 'open';
@@ -131,8 +132,11 @@ export class SessionActor {
     this.checkExec(request, 'handler');
     const { id = this.nextId(), reader, reset = false } = request;
     this.usedAt = Date.now();
-    this.ids.rememberCommand(id, request);
+    const isFirst = this.ids.rememberCommand(id, request);
     if (this.record.command?.id !== id) {
+      // Since 0.3.0. Before, it took the place of the command that runs now. Remove the old path when no session of
+      // 0.2.0 is open.
+      if (!isFirst && patched('repetitions-replace-nothing')) return this.endAgain(id, request);
       if (reset) this.record.resets = (this.record.resets ?? 0) + 1;
       this.record.command = newCommand(this.record, id, request);
       this.tools.grant(id, request.tools);
@@ -159,6 +163,16 @@ export class SessionActor {
       return refuse('session_lost', { session: this.record.ref.session, reason: 'it gave no view' });
     this.show(answer, reader);
     return answer;
+  }
+
+  /** The end of a command that was accepted before and no longer runs here, as the host knows it. */
+  private endAgain(id: string, request: ExecRequest): Promise<CommandView> {
+    const known = this.ends.get(id);
+    if (known) return this.waiting(() => known);
+    const command = newCommand(this.record, id, request);
+    const input = { ...this.inputOf(command), over: SENT_BEFORE };
+    const run = new CommandRun(this.approvals, command, input, () => null);
+    return this.waiting(() => CancellationScope.nonCancellable(() => run.toEnd(false)));
   }
 
   onYielded(yielded: Yielded | undefined): void {
@@ -289,10 +303,10 @@ export class SessionActor {
     return (record.resets = (record.resets ?? 0) + 1);
   }
 
-  private track(command: RunningCommand, attached: boolean): void {
+  private inputOf(command: RunningCommand): RunCommandInput {
     const { ref, cwd } = this.record;
     const { id: commandId, runtime, code, yield: settings, reset, resets } = command;
-    const input = {
+    return {
       ref,
       workflowId: workflowInfo().workflowId,
       cwd,
@@ -303,6 +317,11 @@ export class SessionActor {
       ...(reset && { reset }),
       ...(resets !== undefined && { resets }),
     };
+  }
+
+  private track(command: RunningCommand, attached: boolean): void {
+    const { id: commandId, runtime } = command;
+    const input = this.inputOf(command);
     // Not part of any handler: it continues after the yield, and only a reset or a close ends it.
     const over = (): string | null =>
       this.closing ?? (this.record.command === command ? (command.over ?? null) : REPLACED);

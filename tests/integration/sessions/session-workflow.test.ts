@@ -102,6 +102,22 @@ test('the same command id sent again answers with the same result and runs nothi
   expect(readFileSync(join(files.directory, 'ran-once'), 'utf8')).toBe('ran\n');
 });
 
+test('a command that has ended and is sent again, to reset its session, answers with its end and leaves what runs now', async () => {
+  const session = newSession();
+  const ended = { code: 'echo once; (exit 3)', id: 'ended', reset: true };
+  const first = await session.exec(ended);
+  await session.exec({ code: 'read -r x; echo "got $x"', id: 'runs' });
+  const again = await session.exec(ended, 'another-update-id');
+  expect(again).toMatchObject({ commandId: 'ended', output: first.output, exitCode: 3, from: first.from });
+  expect(await session.state()).toMatchObject({ status: 'waiting_input', command: { id: 'runs' } });
+  expect(await session.input({ keyboard: 'x' })).toMatchObject({
+    commandId: 'runs',
+    output: 'x\ngot x\n',
+    state: 'exited',
+  });
+  expect(await session.exec({ code: 'echo next' })).toMatchObject({ output: 'next\n' });
+});
+
 test('a command id used for other code is refused and runs nothing', async () => {
   const session = newSession();
   await session.exec({ code: 'true', id: 'mine' });
