@@ -2,10 +2,10 @@
 // end. It is why a command id can never run twice, even after its holder dies.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { KilledBy, Runtime } from '../contracts/sessions/session';
-import { readJson, writeJson } from '../system/json-file';
+import { flushFolder, readJson, writeJson } from '../system/json-file';
 import { makeFolder } from '../system/make-folder';
 import type { CommandRecord } from './protocol';
 import { storageReason } from '../system/storage-failure';
@@ -32,6 +32,7 @@ export class CommandRecords {
   /** Why the last attempt to write them failed. */
   private why: string | null = null;
   private retry: NodeJS.Timeout | undefined;
+  private isPlaceFlushed = false;
 
   constructor(private readonly directory: string) {}
 
@@ -44,10 +45,19 @@ export class CommandRecords {
     return this.unwritten.size > 0 ? this.why : null;
   }
 
-  /** Throws `storage_failed`. No command is recorded before the ends of all earlier ones are. */
+  /**
+   * Records a command that is about to begin; not even a power failure takes that back. Throws `storage_failed`. No
+   * command is recorded before the ends of all earlier ones are.
+   */
   write(record: CommandRecord): void {
     this.writeEarlier();
     this.writeOne(record);
+    flushFolder(this.directory);
+    if (this.isPlaceFlushed) return;
+    // The session's folder may be as new as the first command.
+    const session = dirname(this.directory);
+    for (const folder of [session, dirname(session)]) flushFolder(folder);
+    this.isPlaceFlushed = true;
   }
 
   /** Records what has already happened: if the disk refuses, the record is kept in memory and written later. */
@@ -80,7 +90,7 @@ export class CommandRecords {
       .filter((name) => name.endsWith('.json'))
       .map((name) => readJson<CommandRecord>(join(this.directory, name)))
       .filter((record) => record !== undefined)
-      .sort((a, b) => a.startedAt - b.startedAt || a.from - b.from)
+      .sort(inOrder)
       .at(-1);
   }
 
@@ -100,7 +110,8 @@ export class CommandRecords {
 
   private writeOne(record: CommandRecord): void {
     if (!existsSync(this.directory)) makeFolder(this.directory);
-    writeJson(this.path(record.id), record);
+    // Flushed: an end that a power failure leaves empty would be no record, and the command would run again.
+    writeJson(this.path(record.id), record, { flush: true });
     this.unwritten.delete(record.id);
   }
 
@@ -109,6 +120,13 @@ export class CommandRecords {
     return join(this.directory, `${createHash('sha256').update(id).digest('hex').slice(0, 32)}.json`);
   }
 }
+
+/** Epochs and offsets only grow; clocks are set back. Of commands without output, the one that has not ended is last. */
+const inOrder = (a: CommandRecord, b: CommandRecord): number =>
+  a.epoch - b.epoch ||
+  a.from - b.from ||
+  Number(a.endedAt === null) - Number(b.endedAt === null) ||
+  a.startedAt - b.startedAt;
 
 /** The log was written at least up to here when this was recorded. */
 export const writtenTo = ({ from, to }: CommandRecord): number => Math.max(from, to ?? 0);

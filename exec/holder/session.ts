@@ -230,7 +230,7 @@ export class Session {
       const handOver = await life.shell.prepare({ ...request, tools, flush, secrets });
       // The shell has ended, and the command with it.
       if (!handOver) return;
-      // From here on this id never runs again, whatever crashes; before, nothing of it can have run.
+      // From here on this id never runs again, whatever crashes, or if the power fails; before, nothing of it can have run.
       this.records.write(command);
       handOver();
       this.flush = false;
