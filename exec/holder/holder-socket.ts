@@ -25,8 +25,13 @@ export class HolderSocket {
     this.server = server;
     server.once('error', onFailure);
     server.listen(this.path, () => {
-      chmodSync(this.path, 0o600);
-      this.inode = lstatSync(this.path).ino;
+      try {
+        chmodSync(this.path, 0o600);
+        this.inode = lstatSync(this.path).ino;
+      } catch (err) {
+        // Removed again at once, or its folder is gone.
+        return onFailure(err as Error);
+      }
       onListening();
     });
   }

@@ -12,6 +12,7 @@ export class FencedOutput {
   private fences = 0;
   private due: (() => void) | null = null;
   private timer: NodeJS.Timeout | undefined;
+  private lastLook: NodeJS.Immediate | undefined;
 
   constructor(
     fence: string,
@@ -44,7 +45,11 @@ export class FencedOutput {
   }
 
   private wait(): void {
-    this.timer = setTimeout(() => (this.isPaused ? this.wait() : this.due?.()), FENCE_MS);
+    this.timer = setTimeout(() => {
+      if (this.isPaused) return this.wait();
+      // This process may have been suspended itself: read first what has arrived meanwhile.
+      this.lastLook = setImmediate(() => this.due?.());
+    }, FENCE_MS);
   }
 
   /** Delivers what might have been the beginning of a fence. */
@@ -56,6 +61,7 @@ export class FencedOutput {
   /** The report that waits, if any, never comes. */
   close(): void {
     clearTimeout(this.timer);
+    clearImmediate(this.lastLook);
     this.due = null;
   }
 }

@@ -44,6 +44,36 @@ test('what looked like the beginning of a fence is output once nothing follows i
   expect(seen.join('')).toBe(`x${FENCE.slice(0, 4)}`);
 });
 
+describe('when its time is up, a report', () => {
+  const LATE_MS = 2_000;
+  const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'clearImmediate', 'nextTick'] }));
+  afterEach(() => jest.useRealTimers());
+
+  test('still comes after the output that was there by then, as in a holder that was suspended, and once', async () => {
+    const { output, seen } = fenced();
+    output.afterFence(() => seen.push('END'));
+    jest.advanceTimersByTime(LATE_MS);
+    output.push(Buffer.from(`last line${FENCE}`));
+    expect(seen).toEqual(['last line', 'END']);
+    await nextRound();
+    expect(seen).toEqual(['last line', 'END']);
+  });
+
+  test('is told without its fence, and not in place of the next one', async () => {
+    const { output, seen } = fenced();
+    output.afterFence(() => seen.push('END'));
+    jest.advanceTimersByTime(LATE_MS);
+    await nextRound();
+    expect(seen).toEqual(['END']);
+    output.afterFence(() => seen.push('SECOND'));
+    jest.advanceTimersByTime(LATE_MS);
+    output.afterFence(() => seen.push('THIRD'));
+    await nextRound();
+    expect(seen).toEqual(['END']);
+  });
+});
+
 test('of a shell that is ended nothing is reported any more', () => {
   const { output, seen } = fenced();
   output.afterFence(() => seen.push('END'));
