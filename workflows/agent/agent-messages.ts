@@ -77,10 +77,10 @@ export function listen(conversation: Conversation): void {
   listener.signal(MESSAGES.recover, (request) => void recover(request));
 
   listener.update(MESSAGES.interrupt, async () => {
-    await conversation.interruptTurnAtWork();
+    await conversation.turnInterrupted();
     return conversation.state();
   });
-  listener.signal(MESSAGES.interrupt, () => void conversation.interruptTurnAtWork());
+  listener.signal(MESSAGES.interrupt, () => conversation.interruptTurn());
 
   let nameless = 0;
   const rewind = async (request: RewindRequest): Promise<RewindResult> => {

@@ -15,9 +15,25 @@ const big = defineTool({
   effects: 'read_only',
   run: () => Promise.resolve('x'.repeat(200_000)),
 });
+/** A tool that lasts until it is cancelled. */
+const holds = { began: (): void => undefined };
+const holding = defineTool({
+  name: 'holds',
+  description: 'Waits.',
+  args: z.strictObject({}),
+  effects: 'read_only',
+  run: async (_, { signal }) => {
+    holds.began();
+    await delay(600_000, undefined, { signal });
+    return 'done';
+  },
+});
 
 beforeAll(async () => {
-  env = await HoldfastTestEnvironment.createLocal({ host: simulatedHost({ true: '' }), tools: [big] });
+  env = await HoldfastTestEnvironment.createLocal({
+    host: simulatedHost({ true: '' }),
+    tools: [big, holding],
+  });
 }, 60_000);
 afterAll(() => env.close());
 
@@ -142,6 +158,19 @@ test('an agent that is recovered by a signal and cancelled at the same moment en
   await agent.send('a');
   const handle = workflow('agent/cancelled');
   await Promise.all([handle.signal('recover', {}), handle.cancel()]);
+  await expect(agent.result()).rejects.toMatchObject({ code: 'agent_ended' });
+});
+
+test('an agent that is interrupted by a signal and then cancelled, both while a tool runs, ends', async () => {
+  const agent = env.agent('interrupted');
+  const began = new Promise<void>((resolve) => (holds.began = resolve));
+  await agent.start({ task: 'x', model: calls([{ tool_name: 'holds', arguments: {} }]), dialect: 'tagged' });
+  await began;
+  const handle = workflow('agent/interrupted');
+  await handle.signal('interrupt');
+  // An answer to a query: the signal has been taken.
+  await agent.state();
+  await handle.cancel();
   await expect(agent.result()).rejects.toMatchObject({ code: 'agent_ended' });
 });
 

@@ -161,14 +161,19 @@ export class Conversation {
 
   take(request: SendRequest, done?: Done): void {
     this.queue.add(request, done);
-    if (request.mode === 'interrupt' && this.phase.isWorking) void this.turn.interrupt();
+    if (request.mode === 'interrupt') this.interruptTurn();
   }
 
-  /** Ends the running turn before its next step; resolves when it has ended, at once if none is running. */
-  async interruptTurnAtWork(): Promise<void> {
+  /** Ends the running turn, if any, before its next step. */
+  interruptTurn(): void {
+    if (this.phase.isWorking) void this.turn.interrupt();
+  }
+
+  /** The same; resolves when it has ended. For updates: nobody awaits a signal's promise, see `recover`. */
+  async turnInterrupted(): Promise<void> {
     if (!this.phase.isWorking) return;
     const { turns } = this;
-    void this.turn.interrupt();
+    this.interruptTurn();
     await condition(() => !this.phase.isWorking || this.turns !== turns);
   }
 
