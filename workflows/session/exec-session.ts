@@ -18,7 +18,7 @@ import { attributesOfSession } from '../../contracts/agents/work-state';
 import { hostFailure, repeatable } from '../host/host-activities';
 import { checked, refuse } from '../messages/refusal';
 import { SessionActor } from './session-actor';
-import { listen } from './session-messages';
+import { listen, type SignalsAtWork } from './session-messages';
 import {
   newSessionRecord,
   readSession,
@@ -47,9 +47,9 @@ export async function execSession(input?: SessionInput, carried?: CarriedSession
   const session = new SessionActor(record, told);
   // Before the handlers: pending messages are handled the moment these are set.
   session.reattach();
-  listen(session);
+  const signals = listen(session);
   try {
-    await live(session);
+    await live(session, signals);
   } catch (err) {
     if (isCancellation(err)) {
       await CancellationScope.nonCancellable(async () => {
@@ -78,7 +78,7 @@ const MISSING_AGENT = {
 };
 
 /** Runs until it is closed, idle for too long, or its history is long enough. */
-async function live(session: SessionActor): Promise<void> {
+async function live(session: SessionActor, signals: SignalsAtWork): Promise<void> {
   const { record } = session;
   while (session.closing === null) {
     const idleMs = session.usedAt + record.idleMs - Date.now();
@@ -89,7 +89,7 @@ async function live(session: SessionActor): Promise<void> {
       const lookAgainMs = Math.max(idleMs, record.idleMs / 10, 1);
       await condition(() => session.closing !== null || isLong(session), lookAgainMs);
     }
-    if (isLong(session) && session.closing === null) await moveOn(session);
+    if (isLong(session) && session.closing === null) await moveOn(session, signals);
   }
   await close(session, session.closing);
   if (allHandlersFinished()) return;
@@ -98,8 +98,8 @@ async function live(session: SessionActor): Promise<void> {
   else await condition(allHandlersFinished);
 }
 
-/** Continues as new, unless a tool call would be lost: then it stays a while longer. */
-async function moveOn(session: SessionActor): Promise<void> {
+/** Continues as new, unless a tool call or a signal would be lost: then it stays a while longer. */
+async function moveOn(session: SessionActor, signals: SignalsAtWork): Promise<void> {
   const { tools, record } = session;
   session.phase = 'draining';
   // Only sessions with tool calls get here while a caller waits for a command, so no history of 0.1.0 does.
@@ -107,8 +107,11 @@ async function moveOn(session: SessionActor): Promise<void> {
   // Not forever: a caller that is cut off resends its id, and finds its command in the next run.
   const isDrained = (): boolean => allHandlersFinished() && tools.oldestRunning === null;
   await condition(() => isDrained() || session.closing !== null, DRAIN_MS);
-  const mayLeave = tools.oldestRunning === null || workflowInfo().historyLength > CONTINUE_AT_LAST_EVENTS;
-  if (session.closing === null && mayLeave) {
+  const isTooLong = (): boolean => workflowInfo().historyLength > CONTINUE_AT_LAST_EVENTS;
+  const mayLeave = session.closing === null && (tools.oldestRunning === null || isTooLong());
+  // In earlier releases, a reset or poll that had come by signal and was not done yet was lost.
+  const isAtWork = mayLeave && signals.atWork > 0 && !isTooLong() && patched('signals-end-with-their-run');
+  if (mayLeave && !isAtWork) {
     const { calls, ...rest } = record;
     await continueInNextRun<typeof execSession>(undefined, {
       ...rest,
@@ -117,6 +120,8 @@ async function moveOn(session: SessionActor): Promise<void> {
   }
   session.isHandingOver = false;
   session.phase = 'open';
+  // It takes messages meanwhile.
+  if (isAtWork) await condition(() => signals.atWork === 0 || session.closing !== null || isTooLong());
 }
 
 async function close(session: SessionActor, reason: string): Promise<void> {

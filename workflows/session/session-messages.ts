@@ -1,5 +1,5 @@
 // Connects the messages of `execSession` to its methods.
-import { isCancellation } from '@temporalio/workflow';
+import { isCancellation, patched } from '@temporalio/workflow';
 import { SESSION_MESSAGES as MESSAGES } from '../../contracts/messages/to-sessions';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { listenToApprovals } from '../messages/approvals';
@@ -9,7 +9,13 @@ import { refuse } from '../messages/refusal';
 import type { SessionActor } from './session-actor';
 import { lastView, recordRefusal, sessionState } from './session-record';
 
-export function listen(session: SessionActor): void {
+/** The handlers of signals that are at work: nobody sends these again, unlike updates. */
+export interface SignalsAtWork {
+  atWork: number;
+}
+
+export function listen(session: SessionActor): SignalsAtWork {
+  const signals = { atWork: 0 };
   messageGuard().refused = (err) => recordRefusal(session.record, reasonOf(err));
   const listener = new Listener({
     admit: (parse) => {
@@ -20,11 +26,15 @@ export function listen(session: SessionActor): void {
       return parse();
     },
     signalled: async (work) => {
+      signals.atWork += 1;
       try {
         await work();
       } catch (err) {
-        if (isCancellation(err)) throw err;
+        // In earlier releases, it was thrown: that ended the workflow at once, and its shell stayed open.
+        if (isCancellation(err) && !patched('cancelled-signals-are-recorded')) throw err;
         recordRefusal(session.record, err instanceof Error ? err.message : String(err));
+      } finally {
+        signals.atWork -= 1;
       }
     },
   });
@@ -33,6 +43,7 @@ export function listen(session: SessionActor): void {
   listenToApprovals(session.approvals, messageGuard().refused);
   listener.query(MESSAGES.lastView, () => lastView(session.record));
   listener.query(MESSAGES.state, () => sessionState(session.record, session.phase));
+  return signals;
 }
 
 function listenToUpdates(session: SessionActor, listener: Listener): void {

@@ -1,0 +1,94 @@
+// What could wedge a session or lose a message of it, on a host whose activities answer when the test says so.
+import { NativeConnection, Worker } from '@temporalio/worker';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { HoldfastClient } from '../../../client/holdfast-client';
+import type { SessionState } from '../../../contracts/sessions/session';
+import { quietenRuntime } from '../../../testing/quiet-runtime';
+import { count } from '../../helpers/long-run';
+import { testAddress, testClient, uniqueId } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+const MADE_LATE_MS = 90_000;
+const host = uniqueId('held');
+const taskQueue = `host.${host}`;
+/** The open activities that wait for the test, by name. */
+const held = new Map<string, () => void>();
+const all: (() => void)[] = [];
+const closed: string[] = [];
+const view = { session: 0, commandId: null, state: 'exited', output: '', from: 0, to: 0, epoch: 1 };
+const answersLater = (name: string) => (): Promise<object> =>
+  new Promise((resolve) => {
+    const answer = (): void => resolve({ ...view, survivors: [] });
+    held.set(name, answer);
+    all.push(answer);
+  });
+
+let client: HoldfastClient;
+let connection: NativeConnection;
+let worker: Worker;
+let running: Promise<void>;
+beforeAll(async () => {
+  quietenRuntime();
+  client = await testClient();
+  connection = await NativeConnection.connect({ address: testAddress() });
+  const activities = {
+    readOutput: answersLater('readOutput'),
+    resetSession: answersLater('resetSession'),
+    // They never end, and nobody cancels them.
+    runCommand: answersLater('runCommand'),
+    closeSession: ({ ref }: { ref: { agent: string } }) => void closed.push(ref.agent),
+  };
+  worker = await Worker.create({ connection, taskQueue, activities });
+  running = worker.run();
+}, 60_000);
+afterAll(async () => {
+  for (const answer of all) answer();
+  worker.shutdown();
+  await running;
+  await connection.close();
+  await client.close();
+});
+beforeEach(() => held.clear());
+
+/** A session that has taken this signal. */
+function signalled(agent: string, signal: string, input: object = {}): Promise<WorkflowHandle> {
+  return client.temporal.workflow.signalWithStart('execSession', {
+    ...{ workflowId: `exec/${agent}/${host}/0`, taskQueue: client.server.queue, args: [input] as [object] },
+    ...{ signal, signalArgs: [{}] as [object] },
+  });
+}
+
+const stateOf = (session: WorkflowHandle): Promise<SessionState> => session.query('state');
+
+test.each([
+  ['poll', 'readOutput'],
+  ['reset', 'resetSession'],
+])(
+  'a session that is cancelled while a signalled %s is carried out closes its shell first',
+  async (signal, activity) => {
+    const agent = uniqueId('cancelled');
+    const session = await signalled(agent, signal);
+    await until(() => held.has(activity));
+    await session.cancel();
+    await expect(session.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+    expect(closed).toContain(agent);
+  },
+);
+
+test('a session does not continue as new before a signalled reset is done, however long that takes', async () => {
+  const session = await signalled(uniqueId('resets'), 'reset');
+  const { runId } = await session.describe();
+  await until(() => held.has('resetSession'));
+  // A script's call, so that waits of callers do not hold back continue-as-new.
+  await session.signal('cancelTools', { ids: ['a-call'], reason: 'it ended' });
+  for (let sent = 0; sent < count(500, 2_100); sent += 100)
+    await Promise.all(Array.from({ length: 100 }, () => session.signal('input', { nonsense: 1 })));
+  await until(async () => (await stateOf(session)).status === 'draining');
+  await until(async () => (await stateOf(session)).status !== 'draining', MADE_LATE_MS);
+  expect((await session.describe()).runId).toBe(runId);
+  held.get('resetSession')?.();
+  await until(async () => (await session.describe()).runId !== runId, MADE_LATE_MS);
+  // The next run knows the view that the reset gave.
+  expect(await stateOf(session)).toMatchObject({ view: { state: 'exited' } });
+  await session.terminate();
+}, 180_000);
