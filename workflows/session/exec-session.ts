@@ -37,6 +37,8 @@ const CONTINUE_AT_ANY_COST_EVENTS = 8_000;
 const CONTINUE_AT_LAST_EVENTS = 25_000;
 const LONG_CALL_MS = 2_000;
 const DRAIN_MS = 5_000;
+/** Between two looks at a command that has outlived the idle limit: each is a timer in the history. */
+const LEAST_LOOK_MS = 30_000;
 const HANDLERS_MS = 15_000;
 
 /** Starts from `input`, or continues from `carried` after continue-as-new. */
@@ -85,8 +87,9 @@ async function live(session: SessionActor, signals: SignalsAtWork): Promise<void
     if (idleMs <= 0 && !record.command) {
       session.closing = 'it was idle for too long';
     } else {
-      // A command that outlives the idle limit keeps its session: check again after a tenth of the limit.
-      const lookAgainMs = Math.max(idleMs, record.idleMs / 10, 1);
+      // A command that outlives the idle limit keeps its session: check again after a tenth of the limit. Not patched: a
+      // replay needs the same timers, whatever their durations.
+      const lookAgainMs = Math.max(idleMs, record.idleMs / 10, idleMs > 0 ? 1 : LEAST_LOOK_MS);
       await condition(() => session.closing !== null || isLong(session), lookAgainMs);
     }
     if (isLong(session) && session.closing === null) await moveOn(session, signals);

@@ -92,3 +92,21 @@ test('a session does not continue as new before a signalled reset is done, howev
   expect(await stateOf(session)).toMatchObject({ view: { state: 'exited' } });
   await session.terminate();
 }, 180_000);
+
+test('a command that outlives a small idle limit costs its session no timer for each moment', async () => {
+  const settings = { idleMs: 50, yield: { firstOutputMs: 60_000 } };
+  const session = client.session({ agent: uniqueId('outlives'), session: 0, host }, settings);
+  session.exec({ code: 'sleep 3600' }).catch(() => undefined);
+  await until(() => held.has('runCommand'));
+  const handle = client.temporal.workflow.getHandle(session.workflowId);
+  const timers = async (): Promise<number[]> => {
+    const { events = [] } = await handle.fetchHistory();
+    return (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>
+      timer ? [Number(timer.startToFireTimeout?.seconds ?? 0)] : [],
+    );
+  };
+  // The first ones are the rest of the limit.
+  await until(async () => (await timers()).some((seconds) => seconds > 0));
+  expect((await timers()).at(-1)).toBeGreaterThanOrEqual(30);
+  await handle.terminate();
+}, 120_000);
