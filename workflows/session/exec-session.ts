@@ -22,6 +22,7 @@ import { listen, type SignalsAtWork } from './session-messages';
 import {
   newSessionRecord,
   readSession,
+  withFittingGrants,
   workStateOf,
   type CarriedSession,
   type SessionRecord,
@@ -116,10 +117,8 @@ async function moveOn(session: SessionActor, signals: SignalsAtWork): Promise<vo
   const isAtWork = mayLeave && signals.atWork > 0 && !isTooLong() && patched('signals-end-with-their-run');
   if (mayLeave && !isAtWork) {
     const { calls, ...rest } = record;
-    await continueInNextRun<typeof execSession>(undefined, {
-      ...rest,
-      ...(calls && { calls: tools.carried() }),
-    });
+    const carried = { ...rest, ...(calls && { calls: tools.carried() }) };
+    await continueInNextRun<typeof execSession>(undefined, withFittingGrants(carried));
   }
   session.isHandingOver = false;
   session.phase = 'open';

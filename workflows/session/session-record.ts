@@ -12,6 +12,7 @@ import type {
   SessionState,
   YieldSettings,
 } from '../../contracts/sessions/session';
+import { jsonBytes } from '../../contracts/payload-size';
 import { label } from '../../contracts/text/labels';
 import { recentOutput } from '../../contracts/sessions/recent-output';
 import { DEFAULT_YIELD } from '../../contracts/sessions/session';
@@ -116,6 +117,20 @@ const DAY_MS = 24 * 3_600_000;
 
 export function readSession({ calls, ...rest }: CarriedSession): SessionRecord {
   return { ...rest, ...(calls && { calls: readCalls(calls) }) };
+}
+
+/** Continue-as-new carries a session in one payload of at most 2 MiB. */
+const MAX_CARRIED_BYTES = 2_000_000;
+
+/** The oldest grants are left out if not all fit, since each may name a thousand tools: their scripts then call no more. */
+export function withFittingGrants({ grants, ...rest }: CarriedSession): CarriedSession {
+  if (!grants) return rest;
+  let room = MAX_CARRIED_BYTES - jsonBytes(rest);
+  const tooOld = grants.findLastIndex((grant, index) => {
+    room -= jsonBytes(grant);
+    return room < 0 && index < grants.length - 1;
+  });
+  return { ...rest, grants: grants.slice(tooOld + 1) };
 }
 
 export function newSessionRecord(ref: SessionRef, input: SessionInput): SessionRecord {

@@ -36,6 +36,7 @@ beforeAll(async () => {
     resetSession: answersLater('resetSession'),
     // They never end, and nobody cancels them.
     runCommand: answersLater('runCommand'),
+    sendInputs: answersLater('sendInputs'),
     closeSession: ({ ref }: { ref: { agent: string } }) => void closed.push(ref.agent),
   };
   worker = await Worker.create({ connection, taskQueue, activities });
@@ -110,3 +111,17 @@ test('a command that outlives a small idle limit costs its session no timer for 
   expect((await timers()).at(-1)).toBeGreaterThanOrEqual(30);
   await handle.terminate();
 }, 120_000);
+
+test('inputs that are waiting take no more than the next run can be given, whatever characters they hold', async () => {
+  const session = client.session({ agent: uniqueId('types'), session: 0, host });
+  session.exec({ code: 'cat', yield: { firstOutputMs: 60_000 } }).catch(() => undefined);
+  await until(() => held.has('runCommand'));
+  const handle = client.temporal.workflow.getHandle(session.workflowId);
+  // As JSON, each takes six times as much.
+  const keyboard = '\u0001'.repeat(100_000);
+  for (const id of ['a', 'b', 'c']) await handle.signal('input', { keyboard, id });
+  const { refused } = await stateOf(handle);
+  const isFull = expect.stringContaining('Too much input is waiting') as string;
+  expect(refused).toEqual([isFull, isFull]);
+  await handle.terminate();
+});

@@ -4,6 +4,7 @@ import {
   type ExecRequest,
   type InputRequest,
 } from '../../../contracts/sessions/session';
+import { jsonBytes } from '../../../contracts/payload-size';
 import { SessionIds } from '../../../workflows/session/session-ids';
 import {
   lastView,
@@ -11,7 +12,9 @@ import {
   recordRefusal,
   sessionState,
   showView,
+  withFittingGrants,
   workStateOf,
+  type CommandGrant,
   type RunningCommand,
   type SessionRecord,
 } from '../../../workflows/session/session-record';
@@ -231,5 +234,37 @@ describe('the last view', () => {
     ['a background script’s call is held', { approvals: held }, ['idle', 'approval']],
   ])('for lists, where %s', (_, changes, [state, waitsFor]) => {
     expect(workStateOf(record(changes))).toEqual({ state, waitsFor });
+  });
+});
+
+describe('the grants of commands', () => {
+  const grant = (index: number, names: number): CommandGrant => ({
+    commandId: `c${index}`,
+    used: 0,
+    allowed: Array.from({ length: names }, (_, n) => `t${n}`.padEnd(64, '_')),
+  });
+  const grants = (names: number): CommandGrant[] => Array.from({ length: 32 }, (_, n) => grant(n, names));
+
+  test('are all carried if they fit', () => {
+    const carried = record({ grants: grants(500) });
+    expect(withFittingGrants(carried)).toEqual(carried);
+  });
+
+  test('fit into one payload with queued inputs however many tools they name: the oldest are left out', () => {
+    const queuedInputs = [{ inputId: 'i', text: 'x'.repeat(1_000_000), keys: [] }];
+    const carried = withFittingGrants(record({ grants: grants(1_000), queuedInputs }));
+    expect(jsonBytes(carried)).toBeLessThan(2_000_000);
+    const kept = carried.grants?.map(({ commandId }) => commandId) ?? [];
+    expect(kept.length).toBeGreaterThan(10);
+    expect(kept).toEqual(
+      grants(0)
+        .slice(-kept.length)
+        .map(({ commandId }) => commandId),
+    );
+  });
+
+  test('are carried for the last command, whatever else is', () => {
+    const queuedInputs = [{ inputId: 'i', text: 'x'.repeat(2_000_000), keys: [] }];
+    expect(withFittingGrants(record({ grants: grants(1), queuedInputs })).grants).toEqual([grant(31, 1)]);
   });
 });
