@@ -1,8 +1,10 @@
 // What an agent did to the files of its workspace, step by step, and how to bring an earlier state back.
 import { randomUUID } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { AgentState, Message, TranscriptPage } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { agentWorkflowId } from '../../contracts/ids';
+import { rewindContent } from '../../contracts/message-content';
 import { asSummary } from '../../contracts/text/labels';
 import { WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../../contracts/messages';
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
@@ -20,6 +22,7 @@ import type { WantedWorkspace } from '../../contracts/workspaces/own-workspaces'
 import type { RewindRequest, RewindResult } from '../../contracts/workspaces/rewinds';
 import { deliver, type Delivery } from '../delivery/deliver';
 import { sendUpdate } from '../delivery/send-message';
+import { updateIdOf } from '../delivery/update-id';
 import { workflowResult } from '../delivery/workflow-result';
 
 export interface DiffOptions extends AskedSteps {
@@ -85,9 +88,10 @@ export class AgentWorkspace {
 
   private async rewindEnded(
     { agent, host, settings }: AgentState,
-    { to, what = 'files', dryRun = false, force = false }: RewindRequest,
+    request: RewindRequest,
     id: string,
   ): Promise<RewindResult> {
+    const { to, what = 'files', dryRun = false, force = false } = request;
     if (what !== 'files')
       throw new HoldfastError('agent_closed', {
         reason: `it has ended, so that only its files can be brought back (\`--files\`)`,
@@ -100,7 +104,9 @@ export class AgentWorkspace {
         allowed: 'none: no checkpoint of its files is known',
       });
     const asked = { host, agent, cwd: settings.cwd ?? null, to: hash, expected, foreign, force, dryRun };
-    const { files, running } = (await this.ask(WORKFLOWS.rewindFiles, asked, id)) as RewoundWorkspace;
+    // The content is part of the id: what was asked for under the same id before is not the answer to something else.
+    const ownId = dryRun ? randomUUID() : updateIdOf(this.delivery.client, id, rewindContent(request));
+    const { files, running } = (await this.ask(WORKFLOWS.rewindFiles, asked, ownId)) as RewoundWorkspace;
     return { step: null, to, files, messages: null, running };
   }
 
@@ -124,14 +130,21 @@ export class AgentWorkspace {
     const { client, server } = this.delivery;
     const workflowId = `${workflow}/${this.agent.id}/${id}`;
     return deliver({ ...this.delivery, workflowId, what: 'The host' }, async () => {
-      await client.workflow.start(workflow, {
-        workflowId,
-        taskQueue: server.queue,
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        args: [input],
-        staticSummary: asSummary(`files of ${agentWorkflowId(this.agent.id)}`),
-      });
+      try {
+        await client.workflow.start(workflow, {
+          workflowId,
+          taskQueue: server.queue,
+          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          // One that failed has changed nothing, and may be asked for again. One that has ended is not run again, where
+          // the connection was lost before its result came.
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+          args: [input],
+          staticSummary: asSummary(`files of ${agentWorkflowId(this.agent.id)}`),
+        });
+      } catch (err) {
+        if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
+      }
       return workflowResult(client, workflowId);
     });
   }

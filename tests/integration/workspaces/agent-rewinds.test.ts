@@ -256,6 +256,18 @@ describe('a rewind', () => {
     expect(text('a.txt')).toBe('one\n');
     await expect(agent.workspace.rewind(1, { what: 'both' })).rejects.toMatchObject({ code: 'agent_closed' });
   });
+
+  test('of an agent that has ended is carried out once, however often it is sent', async () => {
+    const agent = engine.client.agent(uniqueId('files'));
+    await agent.start({ task: 'write', ...settings(twoSteps) });
+    await agent.result();
+    const look = await agent.workspace.rewind(0, { what: 'files', dryRun: true }, 'same');
+    expect(look.files?.changes.counts).toMatchObject({ deleted: 2 });
+    const rewound = await agent.workspace.rewind(0, { what: 'files' }, 'same');
+    await agent.workspace.rewind(1, { what: 'files' }, 'another');
+    expect(await agent.workspace.rewind(0, { what: 'files' }, 'same')).toEqual(rewound);
+    expect(text('a.txt')).toBe('one\n');
+  });
 });
 
 describe('a difference', () => {
