@@ -11,6 +11,7 @@ import { SessionHost } from '../../exec/host/session-host';
 import { OrphanSweep, sessionOwner } from '../../workers/host/orphan-sweep';
 import { SubAgentSweep } from '../../workers/agents/sub-agent-sweep';
 import { testHost, type TestHost } from '../helpers/session-host';
+import { lengthenHistory } from '../helpers/long-history';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId } from '../helpers/temporal';
 import { until } from '../helpers/until';
 
@@ -92,6 +93,31 @@ test('the sub-agents of a terminated agent are stopped within a minute, with the
   expect(await child.result()).toMatchObject({ reason: 'stopped' });
   files.remove();
 }, 90_000);
+
+test('an agent that has continued as new learns that its sub-agent was terminated', async () => {
+  const files = scratch();
+  const id = uniqueId('carries');
+  const agent = client.agent(id);
+  await agent.start({ mode: 'conversation', model: files.model([{ text: 'one' }, { text: 'two' }]) });
+  await agent.send('one');
+  const idle = files.model([{ delayMs: 600_000, text: 'never' }]);
+  const child = await agent.spawn({ key: 'k', role: 'child', prompt: 'x', model: idle });
+  const { runId } = await agent.state();
+  await lengthenHistory(client, id);
+  await agent.send('two');
+  await until(async () => (await agent.state()).runId !== runId);
+  await client.temporal.workflow.getHandle(agentWorkflowId(child)).terminate('too dear');
+  const sweep = new SubAgentSweep(client.temporal, () => undefined);
+  await until(async () => {
+    await sweep.look();
+    return (await agent.state()).agents[0]?.status === 'ended';
+  }, SWEPT_MS);
+  const { results } = await agent.waitForAgents({ agentIds: [child] });
+  const error = { code: 'agent_ended', message: expect.stringContaining('too dear') as unknown };
+  expect(results[child]).toMatchObject({ status: 'ended', reason: 'stopped', error });
+  await agent.stop();
+  files.remove();
+}, 120_000);
 
 test('a session that was reset in the web UI repeats no finished command, and continues', async () => {
   const session = client.session({ agent: uniqueId('wound-back'), session: 0 }, { cwd });

@@ -1,8 +1,10 @@
-// Stops sub-agents whose parent was terminated: termination runs no code of the parent, and sub-agents are not bound to
-// it, because it may continue as new.
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+// Stops sub-agents whose parent was terminated, and tells parents of sub-agents that were: termination runs no code, and
+// sub-agents are not bound to their parent, because it may continue as new.
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { listWorkflows } from '../../client/delivery/list-workflows';
+import { sendQuery, sendSignal } from '../../client/delivery/send-message';
 import { describeEnd } from '../../client/delivery/workflow-end';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { WORKFLOWS } from '../../contracts/messages';
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { wasEnded } from './ended-agents';
@@ -14,7 +16,14 @@ interface SubAgent {
   parent: string;
 }
 
+/** The list of the server may be that late, and its clock that different. */
+const LATE_MS = 600_000;
+
 export class SubAgentSweep {
+  /** Ends before it are known to all parents; at the first look, those of any time are read. */
+  private knownBefore = 0;
+  /** Runs of sub-agents whose parents know that they have ended. */
+  private readonly told = new Set<string>();
   /** Periodic, between `start` and `stop`. */
   readonly looks = new RepeatedLook(
     () => this.look(),
@@ -26,7 +35,7 @@ export class SubAgentSweep {
     private readonly log: (message: string, facts: Record<string, unknown>) => void,
   ) {}
 
-  /** One look at all running agents; returns the workflow ids of those that it stopped. */
+  /** One look at all agents; returns the workflow ids of those that it stopped. */
   async look(): Promise<string[]> {
     const { running, subAgents } = await this.list();
     const stopped: string[] = [];
@@ -43,7 +52,46 @@ export class SubAgentSweep {
         this.log('a sub-agent could not be checked', { workflowId, error });
       }
     }
+    await this.tellParents(running);
     return stopped;
+  }
+
+  /** A parent that has continued as new learns of an end only by a message, which these could not send. */
+  private async tellParents(running: ReadonlySet<string>): Promise<void> {
+    const began = Date.now();
+    let isComplete = true;
+    const since = new Date(this.knownBefore).toISOString();
+    const query =
+      `WorkflowType = "${WORKFLOWS.agent}" AND CloseTime > "${since}" ` +
+      'AND ExecutionStatus IN ("Terminated", "TimedOut", "Failed", "Canceled")';
+    for await (const ended of listWorkflows(this.client, { query })) {
+      const { workflowId, runId, parentExecution } = ended;
+      const parent = parentExecution?.workflowId;
+      if (!parent || !running.has(parent) || this.told.has(runId)) continue;
+      try {
+        await this.tellParent(parent, ended);
+        this.told.add(runId);
+      } catch (error) {
+        // For example, the parent has ended meanwhile: the others are still told.
+        isComplete = false;
+        this.log('an agent could not be told of the end of a sub-agent', { workflowId, error });
+      }
+    }
+    if (isComplete) this.knownBefore = began - LATE_MS;
+  }
+
+  private async tellParent(workflowId: string, ended: WorkflowExecutionInfo): Promise<void> {
+    const parent = this.client.workflow.getHandle(workflowId);
+    const agentId = ended.workflowId.replace(/^agent\//, '');
+    const { agents } = await sendQuery(parent, AGENT_MESSAGES.state);
+    const waited = agents.find((one) => one.agentId === agentId && one.status === 'running');
+    // A reused id: an earlier incarnation of the parent had started that one.
+    if (!waited || !ended.closeTime || ended.closeTime < new Date(waited.since)) return;
+    const how = `it was ${await describeEnd(this.client, ended)}`;
+    const error = new HoldfastError('agent_ended', { agent: agentId, how }).toData();
+    const result = { answer: null, reason: 'stopped' as const, error, steps: 0 };
+    await sendSignal(parent, AGENT_MESSAGES.agentEnded, { agentId, result });
+    this.log('an agent is told that its sub-agent has ended', { workflowId: ended.workflowId, how });
   }
 
   private async reasonToStop(parent: string, startTime: Date): Promise<string | undefined> {
