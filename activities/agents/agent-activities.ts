@@ -1,6 +1,6 @@
 // The agent's activities: model, tools, sessions. They run on `holdfast`.
 import { setTimeout as delay } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
 import { listWorkflows } from '../../client/delivery/list-workflows';
 import type { HoldfastClient } from '../../client/holdfast-client';
@@ -29,7 +29,6 @@ import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import { fitText } from '../../contracts/payload-size';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { checkedAnswer } from '../../models/answer-schema';
-import { checkedReply } from '../../models/checked-reply';
 import { compactionRequest, MAX_SUMMARY_BYTES } from '../../models/compaction';
 import type { FindDialect } from '../../models/dialects/dialects';
 import type { FindProvider } from '../../models/providers';
@@ -40,6 +39,7 @@ import { beating } from '../beating';
 import { fitReply } from '../blobs/fit-payload';
 import type { ImageStore } from '../blobs/image-store';
 import { adoptImages } from './adopt-images';
+import { askProvider } from './ask-provider';
 import { askWithImages, canSee } from './ask-with-images';
 import type { LiveTokens } from './live-tokens';
 import type { ModelMeter } from './model-meter';
@@ -89,7 +89,8 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           await tools.settled();
           const described = tools.describe();
           const read = (image: ImageRef): Promise<string> => images.read(agent, image, signal);
-          const asking = { model, provider, dialect, messages: visibleMessages(messages), read };
+          const asked = { model, provider, attempt: activityInfo().attempt };
+          const asking = { ...asked, dialect, messages: visibleMessages(messages), read };
           const isOfUse = (name: string): boolean => canSee(asking) || tools.find(name).needsSight !== true;
           const offered = described.filter(({ name }) => (allowed?.includes(name) ?? true) && isOfUse(name));
           const request = {
@@ -139,8 +140,8 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
         );
         const { model } = input;
         const { text: written, usage } = await quota.around(input, () =>
-          models.measure(model, signal, async () =>
-            checkedReply(model, await provider.reply({ system, messages, signal })),
+          models.measure(model, signal, () =>
+            askProvider({ model, provider, attempt: activityInfo().attempt }, { system, messages, signal }),
           ),
         );
         const text = withoutThinking(written);
@@ -221,7 +222,7 @@ async function sessionsOf(
       }
   } catch (err) {
     // Where the server cannot list for long, those that are known are closed: the agent's result is worth more.
-    const mayTryAgain = Context.current().info.attempt < LIST_ATTEMPTS;
+    const mayTryAgain = activityInfo().attempt < LIST_ATTEMPTS;
     if (mayTryAgain && !cannotList(err)) throw err;
   }
   return [...found.values()];

@@ -3,14 +3,11 @@
 import type { VisibleMessage } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Dialect } from '../../models/dialects/dialect';
-import type { ModelProvider, ModelRequest, RawReply } from '../../models/provider';
-import { checkedReply } from '../../models/checked-reply';
+import type { ModelRequest, RawReply } from '../../models/provider';
+import { askProvider, type AskedProvider } from './ask-provider';
 import { CANNOT_SEE, imagesInWords, visibleImages, type ReadImage } from '../../models/visible-images';
 
-export interface Asking {
-  /** As `provider:name`. */
-  model: string;
-  provider: ModelProvider;
+export interface Asking extends AskedProvider {
   dialect: Dialect;
   /** What the model sees of the conversation. */
   messages: readonly VisibleMessage[];
@@ -25,19 +22,16 @@ export async function askWithImages(
   asking: Asking,
   request: Omit<ModelRequest, 'messages' | 'images'>,
 ): Promise<RawReply> {
-  const { model, provider, dialect, messages, read } = asking;
+  const { dialect, messages, read } = asking;
   const ask = async ({
     messages: shown,
     images,
   }: Awaited<ReturnType<typeof visibleImages>>): Promise<RawReply> =>
-    checkedReply(
-      model,
-      await provider.reply({
-        ...request,
-        messages: dialect.messages(shown),
-        ...(images.size > 0 && { images }),
-      }),
-    );
+    askProvider(asking, {
+      ...request,
+      messages: dialect.messages(shown),
+      ...(images.size > 0 && { images }),
+    });
   if (!canSee(asking)) return ask(imagesInWords(messages, CANNOT_SEE));
   const visible = await visibleImages(messages, read, request.signal);
   try {
