@@ -27,7 +27,7 @@ import { inputTool } from './sessions/input-tool';
 import { isSameFunction } from './stubs/function-names';
 import { listDirTool } from './files/list-dir-tool';
 import { readFileTool } from './files/read-file-tool';
-import { afterAttempts, checkArgs, checkedJson, runTool, textOf } from './tool-attempt';
+import { afterAttempts, allowedFor, checkArgs, checkedJson, runTool, textOf } from './tool-attempt';
 import { shellTool } from './programs/shell-tool';
 import type { Tool, ToolContext, ToolSource } from './tool';
 import { viewImageTool } from './files/view-image-tool';
@@ -131,18 +131,18 @@ export function createToolRegistry(
       table = withSources(fixed, sources);
       for (const listener of [...listeners]) listener();
     });
-  const find = (name: string): Tool => {
+  const find = (name: string, allowed?: readonly string[]): Tool => {
     const tool = table.tools.get(name);
-    if (!tool)
-      throw new HoldfastError('unknown_tool', { got: name, allowed: [...table.tools.keys()].join(', ') });
-    return tool;
+    if (tool) return tool;
+    const names = [...table.tools.keys()].filter((one) => allowed?.includes(one) ?? true);
+    throw new HoldfastError('unknown_tool', { got: name, allowed: names.join(', ') || 'none' });
   };
   /** A tool that is missing now was perhaps there for an earlier attempt, which was cut off. */
-  const toRun = (name: string, { attempt }: ToolContext): Tool => {
+  const toRun = (name: string, context: ToolContext): Tool => {
     try {
-      return find(name);
+      return find(name, allowedFor(context));
     } catch (err) {
-      throw err instanceof HoldfastError ? afterAttempts(attempt, name, err) : err;
+      throw err instanceof HoldfastError ? afterAttempts(context.attempt, name, err) : err;
     }
   };
   const settle = async <T>(work: () => Promise<T>, failed: (err: HoldfastError) => T): Promise<T> => {
@@ -164,7 +164,7 @@ export function createToolRegistry(
         if (runsOn === 'host' || everywhere.includes(tool)) return [];
         return [{ ...described, timeoutMs: tool.timeoutMs, secret: tool.secret }];
       }),
-    find,
+    find: (name) => find(name),
     check: checkArgs,
     invoke: ({ tool, args }, context) =>
       settle<ToolOutcome>(

@@ -103,6 +103,10 @@ export function afterAttempts(attempt: number, name: string, refused: HoldfastEr
   return new HoldfastError('unknown_outcome', { what: `the call to ${name}`, reason });
 }
 
+/** The names of the tools that a caller may use; undefined: all. */
+export const allowedFor = ({ caller, settings }: ToolContext): readonly string[] | undefined =>
+  caller ? caller.allowed : settings.tools;
+
 export async function runTool<T>(
   tool: Tool,
   args: Record<string, unknown>,
@@ -110,7 +114,7 @@ export async function runTool<T>(
   shown: (value: JsonValue) => T,
 ): Promise<T> {
   const { name, effects } = tool;
-  const allowed = context.caller ? context.caller.allowed : context.settings.tools;
+  const allowed = allowedFor(context);
   if (allowed && !allowed.includes(name))
     throw new HoldfastError('tool_not_allowed', { got: name, allowed: allowed.join(', ') || 'none' });
   const parsed = await argsInTime(tool, args, context);

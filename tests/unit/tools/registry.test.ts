@@ -102,6 +102,15 @@ test('a result holds how the call left the session that its tool saw last; that 
   expect(await registry.call(call('looks', { fails: true }), context())).not.toHaveProperty('session');
 });
 
+test.each([
+  ['an agent', { settings: { tools: ['tool_b', 'gone'] } }],
+  ['a script', { settings: {}, caller: { allowed: ['tool_b', 'gone'] } }],
+])('an unknown name is answered with the tools that %s may use, and no others', async (_, changes) => {
+  const registry = createToolRegistry([named('tool_a'), named('tool_b')]);
+  const { content } = await registry.call(call('tool_c'), context(changes as Partial<ToolContext>));
+  expect(content).toMatch(/^Error unknown_tool: .*: got tool_c, allowed tool_b\./);
+});
+
 test('a registry knows its own tools and no other registry’s', async () => {
   createToolRegistry([named('elsewhere')]);
   const result = await createToolRegistry().call(call('elsewhere'), context());
