@@ -57,7 +57,7 @@ export const runtimeSchema = z.enum(RUNTIMES);
 
 export const codeSchema = z.string().check(
   z.refine<string>((code) => code.trim() !== '', {
-    error: 'got empty code, allowed code with at least one command',
+    error: 'must hold at least one command',
   }),
   withoutNul,
   atMostBytes(MAX_CODE_BYTES, 'write it to a file and run that'),

@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostNameOf } from '../../contracts/ids';
+import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
 import { hasCommand } from './free-session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
@@ -38,7 +39,7 @@ export const codeExecutionRemoteTool: Tool<Args> = {
   async run(args, context) {
     const { runtime, session, code, reset, reason } = args;
     const mutates = runtime !== 'output' && runtime !== 'reset';
-    if (mutates) checkCode(code);
+    if (mutates) parseWith(codeSchema, '"code"', code);
     else if (reset)
       throw invalid(
         '"reset"',
@@ -74,11 +75,6 @@ async function hostFor(
       if (await hasCommand(client.session({ agent, host, session }), key)) return host;
   }
   return (await client.hosts.choose(settings.remoteHost)).host;
-}
-
-function checkCode(code: string): void {
-  const faults = codeSchema.safeParse(code).error?.issues.map((issue) => issue.message);
-  if (faults) throw invalid('"code"', code === '' ? '""' : 'this code', faults.join('; '));
 }
 
 const invalid = (what: string, got: string, allowed: string): HoldfastError =>

@@ -1,7 +1,7 @@
 // The tool `code_execution_tool`: runs code in the agent's sessions, looks at their output, resets them.
 import * as z from 'zod/mini';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostNameOf } from '../../contracts/ids';
+import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../../contracts/schemas/session';
 import type { Runtime } from '../../contracts/sessions/session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
@@ -43,9 +43,7 @@ export const codeExecutionTool: Tool<Args> = {
 };
 
 async function run({ session, code }: Args, runtime: Runtime, context: ToolContext): Promise<string> {
-  const faults = codeSchema.safeParse(code).error?.issues.map((issue) => issue.message);
-  if (faults)
-    throw new HoldfastError('invalid_input', { what: '"code"', got: '', allowed: faults.join('; ') });
+  parseWith(codeSchema, '"code"', code);
   const shell = sessionOf(context, session);
   try {
     const { yield: yielding } = context.settings;

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostNameOf } from '../../contracts/ids';
+import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
 import { scriptSessions } from '../../contracts/agents/script-sessions';
 import { LONGEST_WAIT_MS, type CommandView, type ExecRequest } from '../../contracts/sessions/session';
@@ -88,9 +89,7 @@ export const createExecutePythonCodeTool = ({
 /** Reports what is wrong with the code or its dependencies before a session is opened. */
 function requestFor(code: string, context: ToolContext): ExecRequest {
   const whole = withDependencies(code);
-  const faults = codeSchema.safeParse(whole).error?.issues.map((issue) => issue.message);
-  if (faults)
-    throw new HoldfastError('invalid_input', { what: '"code"', got: '', allowed: faults.join('; ') });
+  parseWith(codeSchema, '"code"', whole);
   return { runtime: 'python_script', code: whole, tools: grantOf(context) };
 }
 

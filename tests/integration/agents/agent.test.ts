@@ -118,7 +118,10 @@ test('a call that the model can correct comes back as an error that names what i
         text: exec({ runtime: 'terminal', session: -1, code: 'x' }),
       },
       { expect: 'got -1, allowed a whole number', text: exec({ runtime: 'terminal' }) },
-      { expect: 'got empty code', text: call('input', { session: 0, keyboard: 'x' }) },
+      {
+        expect: '"code" is invalid: got "", .*: must hold at least one command',
+        text: call('input', { session: 0, keyboard: 'x' }),
+      },
       {
         expect: 'not_found|no_running_process',
         text: exec({ runtime: 'terminal', reset: 'false', code: 'x' }),

@@ -98,7 +98,7 @@ test.each([
   [64, 'invalid_input', ['exec', '--session', '1.5', 'x'], /got "1.5", allowed a whole number/],
   [64, 'invalid_input', ['exec', '--session=-1', 'x'], /got "-1", allowed a whole number/],
   [64, 'invalid_input', ['exec', '--agent', '../up', 'x'], /agent id is invalid: got "..\/up"/],
-  [64, 'invalid_input', ['exec', ''], /got empty code/],
+  [64, 'invalid_input', ['exec', ''], /must hold at least one command/],
   [64, 'invalid_input', ['frobnicate'], /unknown command/],
   [
     64,

@@ -295,7 +295,7 @@ test.each([
     { code: 'x', runtime: 'ruby' },
     /"\/runtime" must be one of terminal, python, nodejs/,
   ],
-  ['empty code', { code: ' \n' }, /got empty code/],
+  ['empty code', { code: ' \n' }, /must hold at least one command/],
   ['code with NUL', { code: 'a\0b' }, /got a NUL character at position 1/],
   ['1 MB of code', { code: 'x'.repeat(1_000_000) }, /got 1000000 bytes, allowed 262144; write it to a file/],
   ['an unknown key', { code: 'x', cod: 1 }, /unknown keys cod/],
