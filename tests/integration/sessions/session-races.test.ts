@@ -11,17 +11,25 @@ import { until } from '../../helpers/until';
 const MADE_LATE_MS = 90_000;
 const host = uniqueId('held');
 const taskQueue = `host.${host}`;
-/** The open activities that wait for the test, by name. */
-const held = new Map<string, () => void>();
-const all: (() => void)[] = [];
+/** The activities that have begun and wait for the test. */
+const held = new Set<string>();
+/** Those that the test has answered: it heartbeats none, so that the server may begin a slow one again. */
+const answered = new Set<string>();
+const waiting: { name: string; answer: () => void }[] = [];
 const closed: string[] = [];
 const view = { session: 0, commandId: null, state: 'exited', output: '', from: 0, to: 0, epoch: 1 };
 const answersLater = (name: string) => (): Promise<object> =>
   new Promise((resolve) => {
     const answer = (): void => resolve({ ...view, survivors: [] });
-    held.set(name, answer);
-    all.push(answer);
+    held.add(name);
+    if (answered.has(name)) answer();
+    else waiting.push({ name, answer });
   });
+
+function answerAll(name: string): void {
+  answered.add(name);
+  for (const one of waiting) if (one.name === name) one.answer();
+}
 
 let client: HoldfastClient;
 let connection: NativeConnection;
@@ -43,18 +51,21 @@ beforeAll(async () => {
   running = worker.run();
 }, 60_000);
 afterAll(async () => {
-  for (const answer of all) answer();
+  for (const { answer } of waiting) answer();
   worker.shutdown();
   await running;
   await connection.close();
   await client.close();
 });
-beforeEach(() => held.clear());
+beforeEach(() => {
+  held.clear();
+  answered.clear();
+});
 
 /** A session that has taken this signal. */
-function signalled(agent: string, signal: string, input: object = {}): Promise<WorkflowHandle> {
+function signalled(agent: string, signal: string): Promise<WorkflowHandle> {
   return client.temporal.workflow.signalWithStart('execSession', {
-    ...{ workflowId: `exec/${agent}/${host}/0`, taskQueue: client.server.queue, args: [input] as [object] },
+    ...{ workflowId: `exec/${agent}/${host}/0`, taskQueue: client.server.queue, args: [{}] as [object] },
     ...{ signal, signalArgs: [{}] as [object] },
   });
 }
@@ -87,7 +98,7 @@ test('a session does not continue as new before a signalled reset is done, howev
   await until(async () => (await stateOf(session)).status === 'draining');
   await until(async () => (await stateOf(session)).status !== 'draining', MADE_LATE_MS);
   expect((await session.describe()).runId).toBe(runId);
-  held.get('resetSession')?.();
+  answerAll('resetSession');
   await until(async () => (await session.describe()).runId !== runId, MADE_LATE_MS);
   // The next run knows the view that the reset gave.
   expect(await stateOf(session)).toMatchObject({ view: { state: 'exited' } });

@@ -14,6 +14,7 @@ import {
   showView,
   withFittingGrants,
   workStateOf,
+  type CarriedSession,
   type CommandGrant,
   type RunningCommand,
   type SessionRecord,
@@ -243,16 +244,21 @@ describe('the grants of commands', () => {
     used: 0,
     allowed: Array.from({ length: names }, (_, n) => `t${n}`.padEnd(64, '_')),
   });
+  const carriedOf = (changes: Partial<CarriedSession>): CarriedSession => ({
+    ...newSessionRecord(ref, {}),
+    calls: {},
+    ...changes,
+  });
   const grants = (names: number): CommandGrant[] => Array.from({ length: 32 }, (_, n) => grant(n, names));
 
   test('are all carried if they fit', () => {
-    const carried = record({ grants: grants(500) });
+    const carried = carriedOf({ grants: grants(500) });
     expect(withFittingGrants(carried)).toEqual(carried);
   });
 
   test('fit into one payload with queued inputs however many tools they name: the oldest are left out', () => {
     const queuedInputs = [{ inputId: 'i', text: 'x'.repeat(1_000_000), keys: [] }];
-    const carried = withFittingGrants(record({ grants: grants(1_000), queuedInputs }));
+    const carried = withFittingGrants(carriedOf({ grants: grants(1_000), queuedInputs }));
     expect(jsonBytes(carried)).toBeLessThan(2_000_000);
     const kept = carried.grants?.map(({ commandId }) => commandId) ?? [];
     expect(kept.length).toBeGreaterThan(10);
@@ -265,6 +271,6 @@ describe('the grants of commands', () => {
 
   test('are carried for the last command, whatever else is', () => {
     const queuedInputs = [{ inputId: 'i', text: 'x'.repeat(2_000_000), keys: [] }];
-    expect(withFittingGrants(record({ grants: grants(1), queuedInputs })).grants).toEqual([grant(31, 1)]);
+    expect(withFittingGrants(carriedOf({ grants: grants(1), queuedInputs })).grants).toEqual([grant(31, 1)]);
   });
 });
