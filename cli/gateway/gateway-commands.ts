@@ -41,7 +41,7 @@ export function addGatewayCommands(
     .requiredOption('--role <role>', `what it may do: ${ROLES.join(', ')}`, oneOf('--role', ROLES))
     .option(
       '--agents <pattern>',
-      'for which agents, such as team-a-*; may be repeated (default: all)',
+      'for which agents, such as team-a-*; may be repeated (default: all); an admin is always one of all',
       collect,
     )
     .option('--valid <time>', 'for how long, such as 12h or 30d (default: until it is revoked)', duration)

@@ -1,7 +1,7 @@
 // What a token allows: a role, and the agents that it covers. Pure.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { ROLES, type Role } from '../../contracts/gateway/api';
-import { isMatch } from '../../contracts/text/glob';
+import { ALL_AGENTS, isMatch } from '../../contracts/text/glob';
 
 export interface Grant {
   role: Role;
@@ -17,6 +17,13 @@ export interface Caller extends Grant {
   /** ISO 8601; null: never. */
   expiresAt: string | null;
 }
+
+/**
+ * An admin makes tokens for any agent, so limiting one to some agents would limit nothing: there is no such grant
+ * (docs/decisions/0037).
+ */
+export const isLimitedAdmin = ({ role, agents }: Grant): boolean =>
+  role === 'admin' && !agents.includes(ALL_AGENTS);
 
 export const mayUse = ({ agents }: Grant, agent: string): boolean =>
   agents.some((pattern) => isMatch(pattern, agent));

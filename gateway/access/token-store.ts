@@ -4,11 +4,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { AGENT_PATTERN } from '../../contracts/text/glob';
+import { AGENT_PATTERN, ALL_AGENTS } from '../../contracts/text/glob';
 import { readJson, writeJson } from '../../system/json-file';
 import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
-import type { Caller, Grant } from './grants';
+import { isLimitedAdmin, type Caller, type Grant } from './grants';
 
 /** `login`: for one log-in by a link. `browser`: what that log-in gives to the browser, as a cookie. */
 type Kind = 'token' | 'login' | 'browser';
@@ -50,7 +50,7 @@ export class TokenStore {
   }
 
   /** Returns the token, which is shown once and stored nowhere. Throws `invalid_input`. */
-  create(request: NewToken): Promise<{ token: string; stored: ListedToken }> {
+  async create(request: NewToken): Promise<{ token: string; stored: ListedToken }> {
     for (const pattern of request.agents)
       if (!AGENT_PATTERN.test(pattern))
         throw new HoldfastError('invalid_input', {
@@ -58,6 +58,13 @@ export class TokenStore {
           got: JSON.stringify(pattern),
           allowed: 'an id, in which * stands for any characters',
         });
+    if (isLimitedAdmin(request))
+      throw new HoldfastError('invalid_input', {
+        what: 'An admin of some agents',
+        got: request.agents.join(', '),
+        allowed: `${ALL_AGENTS}, for an admin can make tokens for all agents`,
+        next: 'Make it an operator of these agents, or an admin without a limit.',
+      });
     return this.add('token', request);
   }
 
@@ -181,7 +188,7 @@ export class TokenStore {
 function readTokens(file: string): StoredToken[] {
   if (!statSync(file, { throwIfNoEntry: false })) return [];
   const found = readJson<unknown>(file);
-  if (Array.isArray(found) && found.every(isStored)) return found;
+  if (Array.isArray(found) && found.every(isStored)) return found.map(asGranted);
   throw new HoldfastError('config_invalid', {
     faults:
       // Requests without a token are told, too: the folder is not named.
@@ -189,6 +196,10 @@ function readTokens(file: string): StoredToken[] {
       'or move it away: then no token is valid any more',
   });
 }
+
+/** Earlier releases also made admins of some agents. */
+const asGranted = (one: StoredToken): StoredToken =>
+  isLimitedAdmin(one) ? { ...one, role: 'operator' } : one;
 
 function isStored(one: unknown): one is StoredToken {
   const { id, name, role, agents, hash, expiresAt } = (one ?? {}) as Partial<Record<string, unknown>>;

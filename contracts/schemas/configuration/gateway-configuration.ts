@@ -22,10 +22,16 @@ const pattern = z
   .string()
   .check(z.regex(AGENT_PATTERN, { error: 'must be an id, in which "*" stands for any characters' }));
 
-export const oidcRoleSchema = z.strictObject({
-  role: z.enum(ROLES, { error: `must be one of ${ROLES.map((role) => `"${role}"`).join(', ')}` }),
-  agents: z._default(z.array(pattern).check(z.minLength(1)), [ALL_AGENTS]),
-});
+export const oidcRoleSchema = z
+  .strictObject({
+    role: z.enum(ROLES, { error: `must be one of ${ROLES.map((role) => `"${role}"`).join(', ')}` }),
+    agents: z._default(z.array(pattern).check(z.minLength(1)), [ALL_AGENTS]),
+  })
+  .check(
+    z.refine(({ role, agents }) => role !== 'admin' || agents.includes(ALL_AGENTS), {
+      error: 'is an admin of some agents, allowed an admin of all: one can make tokens for all agents',
+    }),
+  );
 
 export const oidcSchema = z
   .strictObject({

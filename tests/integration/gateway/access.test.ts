@@ -78,6 +78,11 @@ test('a token for some agents reaches those, and neither sees nor changes the ot
   expect(JSON.stringify(await limited.get('/v1/sessions'))).not.toContain(other);
 });
 
+test('no token is made for an admin of some agents', async () => {
+  const made = await own.api.ask('POST', '/v1/tokens', { name: 'x', role: 'admin', agents: ['team-a-*'] });
+  expect(made).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
+});
+
 test('a revoked token is refused at once, and an expired one', async () => {
   const brief = await own.gateway.tokens.create({ name: 'brief', role: 'viewer', agents: ['*'], validMs: 0 });
   expect(await new ApiClient(own.gateway.url, brief.token).ask('GET', '/v1/me')).toMatchObject({

@@ -81,6 +81,15 @@ describe('the issuer that lets people in', () => {
     );
   });
 
+  test('has no admin of some agents: one could make tokens for all', () => {
+    const admin = (agents: string): string =>
+      oidc(`[gateway.oidc.roles]\nx = { role = "admin", agents = ${agents} }`);
+    expect(faultsOf(admin('["a-*"]'))).toContain(
+      '"gateway.oidc.roles.x" is an admin of some agents, allowed an admin of all',
+    );
+    expect(read(admin('["*"]')).gateway.oidc?.grants).toMatchObject([{ role: 'admin', agents: ['*'] }]);
+  });
+
   test('has its secret from a variable or a private file, and is refused without it', () => {
     writeFileSync(file, oidc(`client_secret_env = "OIDC"\n${roles}`));
     expect(readGateway(folder, null, { OIDC: ' s3 ' }).oidc).toMatchObject({ clientSecret: 's3' });
