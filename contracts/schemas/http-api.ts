@@ -16,7 +16,7 @@ import { agentInputSchema, rewindSchema, sendSchema } from './agent';
 import { listAgentsSchema } from './agent-list';
 import * as answers from './answers';
 import { execSchema, idSchema, inputSchema, outputSchema, resetSchema, waitRequestSchema } from './session';
-import { checkpointOutcome, fileChanges } from './checkpoint-shapes';
+import { checkpointOutcome, fileChanges, wantedWorkspaceSchema } from './checkpoint-shapes';
 import { z } from './zod';
 
 const text = z.string();
@@ -66,8 +66,15 @@ export const uploadQuery = z.extend(fileQuery, {
 export const uploaded = z.object({ bytes: z.int() });
 export const writtenFile = z.object({ path: text, bytes: z.int(), sha256: text });
 
-export const startBody = z.extend(agentInputSchema, { id: z.optional(idSchema) });
-export const forkBody = z.extend(z.partial(z.omit(agentInputSchema, { from: true })), {
+/**
+ * Without what names another agent: its conversation (`from`), and who gets the workspace (`for`). A token may be for one of
+ * the two only. What is known once a workspace is made (`base`) is not the caller's to say.
+ */
+const ownInput = z.extend(z.omit(agentInputSchema, { from: true }), {
+  workspace: z.optional(z.omit(wantedWorkspaceSchema, { for: true, base: true })),
+});
+export const startBody = z.extend(ownInput, { id: z.optional(idSchema) });
+export const forkBody = z.extend(z.partial(ownInput), {
   id: z.optional(idSchema),
   at: z.optional(whole(0, 1_000_000)),
   files: z.optional(z.boolean()),

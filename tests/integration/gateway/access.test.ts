@@ -78,6 +78,22 @@ test('a token for some agents reaches those, and neither sees nor changes the ot
   expect(JSON.stringify(await limited.get('/v1/sessions'))).not.toContain(other);
 });
 
+const FOREIGN = { agent: 'other', runId: 'x', count: 1 };
+test.each([
+  ['the beginning of its conversation', '/v1/agents', { model: 'scripted:x', from: FOREIGN }],
+  ['its checkpoints', '/v1/agents', { model: 'scripted:x', workspace: { of: null, for: 'other' } }],
+  ['its checkpoints in a fork', '/v1/agents/a/fork', { workspace: { of: null, for: 'other' } }],
+  [
+    'a folder that counts as made',
+    '/v1/agents',
+    { model: 'scripted:x', workspace: { of: null, base: '0'.repeat(40) } },
+  ],
+])('no start takes the name of another agent for %s', async (_what, path, body) => {
+  const operator = await ApiClient.of(own.gateway, 'operator', ['a']);
+  const started = await operator.ask('POST', path, { ...body, id: 'a', mode: 'conversation' });
+  expect(started).toMatchObject({ status: 400, body: { code: 'invalid_input', effect: 'none' } });
+});
+
 test('no token is made for an admin of some agents', async () => {
   const made = await own.api.ask('POST', '/v1/tokens', { name: 'x', role: 'admin', agents: ['team-a-*'] });
   expect(made).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
