@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { AuditFile, type AuditLimits } from '../../system/log/audit-file';
 import { makeFolder } from '../../system/make-folder';
+import { RefusalCount } from './refusal-count';
 
 export interface ChangeEntry {
   /** The token's id and name; null if nobody was let in. */
@@ -10,15 +11,18 @@ export interface ChangeEntry {
   from: string;
   /** For example `POST /v1/agents/{agent}/stop`. */
   what: string;
-  /** The path as it was asked for. */
+  /** The path as it was asked for; of a long one, the beginning. */
   path: string;
   status: number;
   /** The error's code, if it was refused. */
   code?: string;
 }
 
+const MAX_PATH_CHARS = 300;
+
 export class ChangeAudit {
   private readonly file: AuditFile;
+  private readonly refusals = new RefusalCount();
 
   constructor(dataDir: string, failed: (reason: string) => void, limits?: AuditLimits) {
     const folder = join(dataDir, 'gateway');
@@ -28,6 +32,16 @@ export class ChangeAudit {
 
   /** Never throws. */
   write(entry: ChangeEntry): void {
-    this.file.write(entry);
+    const { hasLine, ...counted } = this.counted(entry);
+    if (hasLine) this.file.write({ ...entry, path: shortened(entry.path), ...counted });
+  }
+
+  /** Of what somebody without the right to it can repeat for nothing. */
+  private counted({ who, from, status, code }: ChangeEntry): ReturnType<RefusalCount['add']> {
+    const isRefusal = code !== undefined && (who === null || status === 403);
+    return isRefusal ? this.refusals.add(who ?? from) : { hasLine: true };
   }
 }
+
+const shortened = (path: string): string =>
+  path.length > MAX_PATH_CHARS ? `${path.slice(0, MAX_PATH_CHARS)}…` : path;

@@ -28,6 +28,7 @@ export interface StoredToken extends Grant {
 
 export type ListedToken = Omit<StoredToken, 'from' | 'hash' | 'kind'>;
 
+const LOGS_IN: readonly Kind[] = ['token', 'login'];
 const PREFIX = 'hf_';
 const LOGIN_MS = 10 * 60_000;
 const BROWSER_MS = 12 * 3_600_000;
@@ -73,16 +74,24 @@ export class TokenStore {
     return (await this.add('login', { ...grant, validMs: LOGIN_MS })).token;
   }
 
+  /** Whether `logIn` would let somebody in with it now. Changes nothing. */
+  canLogIn(given: string): boolean {
+    return this.callerWith(given, LOGS_IN) !== undefined;
+  }
+
   /**
    * Exchanges a token for that of a browser; one for a log-in is used up. Throws `access_needed`.
    */
   async logIn(given: string): Promise<{ token: string; caller: Caller; validMs: number }> {
     const hash = hashOf(given);
-    const found = await this.change((tokens) => {
-      const one = tokens.find((each) => each.hash === hash && isValid(each) && each.kind !== 'browser');
-      const rest = one?.kind === 'login' ? tokens.filter((each) => each !== one) : tokens;
-      return { tokens: rest, result: one };
-    });
+    const use = (): Promise<StoredToken | undefined> =>
+      this.change((tokens) => {
+        const one = tokens.find((each) => each.hash === hash && LOGS_IN.includes(each.kind));
+        const rest = one?.kind === 'login' ? tokens.filter((each) => each !== one) : tokens;
+        return { tokens: rest, result: one };
+      });
+    // A stranger's costs no lock and no writing.
+    const found = this.canLogIn(given) ? await use() : undefined;
     if (!found)
       throw new HoldfastError('access_needed', { reason: 'this token is unknown, used up, or expired' });
     // It ends with the token that it came from.
@@ -135,13 +144,16 @@ export class TokenStore {
     });
   }
 
-  /** Ends a browser's log-in. */
-  async logOut(given: string): Promise<void> {
+  /** Ends a browser's log-in, and returns whose it was; of one that is unknown nothing changes. */
+  async logOut(given: string): Promise<Caller | undefined> {
+    const caller = this.callerWith(given, ['browser']);
+    if (!caller) return undefined;
     const hash = hashOf(given);
     await this.change((tokens) => ({
       tokens: tokens.filter((each) => each.hash !== hash),
       result: undefined,
     }));
+    return caller;
   }
 
   private async add(

@@ -50,6 +50,8 @@ interface Fields<Path extends string, Query, Body, Answer> {
   description?: string;
   /** `none`: a request needs no token. */
   role: Role | 'none';
+  /** It writes its own line of the audit log, if it changes anything. */
+  audits?: true;
   /** The header Idempotency-Key makes a second request the same as the first. */
   takesKey?: true;
   query?: Schema<Query>;

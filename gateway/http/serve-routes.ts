@@ -130,7 +130,7 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
       });
   }
   if (context.meter) tellRequest(context.meter, route, answer.status, performance.now() - began);
-  if (route.method !== 'GET')
+  if (route.method !== 'GET' && (problem || !route.audits))
     context.audit.write({
       who: caller?.id ?? null,
       name: caller?.name ?? null,

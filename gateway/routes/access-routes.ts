@@ -35,7 +35,8 @@ const login = route(
     example: { token: 'hf_...' },
   },
   async ({ body, context, connection: { address, headers } }) => {
-    context.failedLogins.check(address);
+    // Only a wrong one waits: behind a proxy everybody has the proxy's address.
+    if (!context.tokens.canLogIn(body.token)) context.failedLogins.check(address);
     const { token, caller, validMs } = await context.tokens.logIn(body.token).catch((err: unknown) => {
       context.failedLogins.add(address);
       throw err;
@@ -52,10 +53,16 @@ const logout = route(
     name: 'logOut',
     ...{ method: 'POST', path: '/v1/logout', tag, role: 'none', status: 204 },
     summary: 'End the log-in of this browser',
+    audits: true,
   },
-  async ({ context, connection: { headers } }) => {
+  async ({ context, connection: { address, headers } }) => {
     const token = cookieOf(headers);
-    if (token !== undefined) await context.tokens.logOut(token);
+    const caller = token && (await context.tokens.logOut(token));
+    if (caller)
+      context.audit.write({
+        ...{ who: caller.id, name: caller.name, from: address },
+        ...{ what: 'POST /v1/logout', path: '/v1/logout', status: 204 },
+      });
     return new Response(null, { status: 204, headers: { 'Set-Cookie': cookieFor(headers, '', 0) } });
   },
 );

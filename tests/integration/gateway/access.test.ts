@@ -166,6 +166,26 @@ test('a link logs in once; the cookie is for this gateway alone, and ends with t
   expect((await me()).status).toBe(401);
 });
 
+test('a log-out is in the audit log with its person, and one without a log-in changes nothing', async () => {
+  const name = uniqueId('leaver');
+  const link = await own.gateway.tokens.createLogin({ name, role: 'viewer', agents: ['*'] });
+  const known = cookieOf(await login(link));
+  const unknown = known.replace(/=.*/, '=hf_wrong');
+  const folder = join(engine.dataDir, 'gateway');
+  const facts = (): unknown[] => [
+    statSync(join(folder, 'tokens.json')).ino,
+    readFileSync(join(folder, 'audit.jsonl'), 'utf8').split('\n').length,
+  ];
+  const logOut = (Cookie: string): Promise<Response> =>
+    fetch(`${own.gateway.url}/v1/logout`, { method: 'POST', headers: { Cookie } });
+  const before = facts();
+  expect((await logOut(unknown)).status).toBe(204);
+  expect(facts()).toEqual(before);
+  expect((await logOut(known)).status).toBe(204);
+  const last = readFileSync(join(folder, 'audit.jsonl'), 'utf8').trim().split('\n').at(-1) ?? '';
+  expect(JSON.parse(last)).toMatchObject({ name, what: 'POST /v1/logout', status: 204 });
+});
+
 test('a log-in made with a token ends with the token', async () => {
   const { token, stored } = await own.gateway.tokens.create({
     name: 'p',
@@ -193,7 +213,7 @@ test('a token has at most twenty log-ins: the oldest ends, and others keep their
   expect(isIn(kept.token)).toBe(true);
 });
 
-test('who guesses tokens is soon told to wait, and others are not', async () => {
+test('who guesses tokens is soon told to wait, and a good one from the same address is not', async () => {
   const other = await gatewayOn(engine);
   try {
     const guess = (token: string): Promise<Response> =>
@@ -203,9 +223,13 @@ test('who guesses tokens is soon told to wait, and others are not', async () => 
         body: JSON.stringify({ token }),
       });
     for (let n = 0; n < 10; n++) expect((await guess(`hf_${n}`)).status).toBe(401);
-    const refused = await guess(await other.tokens.createLogin({ name: 'x', role: 'viewer', agents: ['*'] }));
+    const refused = await guess('hf_10');
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+    // Behind a proxy it is everybody's address.
+    const link = await other.tokens.createLogin({ name: 'x', role: 'viewer', agents: ['*'] });
+    expect((await guess(link)).status).toBe(200);
+    expect((await guess(link)).status).toBe(429);
     expect(await new ApiClient(other.url, own.api.token).ask('GET', '/v1/me')).toMatchObject({ status: 200 });
   } finally {
     await other.close();
@@ -266,7 +290,10 @@ test('no answer may be framed, sniffed, stored, or read by another page', async 
 test('every change is in the audit log, with who and without what was sent', async () => {
   const agent = uniqueId('audited');
   await own.api.post(`/v1/sessions/${agent}/local/0/exec`, { code: 'echo "not in the audit log"' });
-  await new ApiClient(own.gateway.url, null).ask('POST', `/v1/agents/${agent}/stop`, {});
+  // The other one has counted refusals of this address.
+  const fresh = await gatewayOn(engine);
+  await new ApiClient(fresh.url, null).ask('POST', `/v1/agents/${agent}/stop`, {});
+  await fresh.close();
   const log = readFileSync(join(engine.dataDir, 'gateway', 'audit.jsonl'), 'utf8');
   const lines = log
     .trim()

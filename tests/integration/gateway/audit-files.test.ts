@@ -43,6 +43,27 @@ test('it keeps the latest lines, in order, in at most five files of a limited si
   expect(kept.length).toBeGreaterThan(400);
 });
 
+test('refusals of a stranger, however many and long, push no change out', () => {
+  const audit = new ChangeAudit(dataDir, fail, { fileBytes: 100_000, files: 5 });
+  audit.write({ ...entry, path: '/kept' });
+  const refused = { ...entry, who: null, name: null, status: 401, code: 'access_needed' };
+  for (let n = 0; n < 10_000; n++) audit.write({ ...refused, path: `/${'x'.repeat(15_000)}` });
+  const viewers = { ...entry, who: 'v', name: 'v', status: 403, code: 'access_denied' };
+  for (let n = 0; n < 10_000; n++) audit.write({ ...viewers, path: '/denied' });
+  const lines = auditFiles().flatMap(linesOf);
+  expect(lines[0]).toMatchObject({ path: '/kept' });
+  expect(lines).toHaveLength(1 + 2 * 106);
+  expect(Math.max(...lines.map((line) => JSON.stringify(line).length))).toBeLessThan(600);
+  for (const status of [401, 403])
+    expect(lines.filter((line) => line.status === status).at(-1)).toMatchObject({ refusals: 6_400 });
+});
+
+test('of a caller who is let in each refused change has its line', () => {
+  const audit = new ChangeAudit(dataDir, fail, { fileBytes: 100_000, files: 5 });
+  for (let n = 0; n < 200; n++) audit.write({ ...entry, path: `/${n}`, status: 409, code: 'id_conflict' });
+  expect(auditFiles().flatMap(linesOf)).toHaveLength(200);
+});
+
 const WRITER = `
   const { ChangeAudit } = load('gateway/access/change-audit');
   const [dataDir, who, count, limits] = args;
