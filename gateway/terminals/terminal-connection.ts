@@ -107,6 +107,8 @@ export class TerminalConnection {
 
   private async serve(hello: Hello): Promise<void> {
     const place = await placeOf(this.context, this.ref);
+    // Its client has left meanwhile, so nobody else closes it.
+    if (this.isOver) return place.close();
     this.place = place;
     const attachment = await this.attach(place, hello).catch(async (err: unknown) => {
       if (hello.types || !isGone(err)) throw err;
