@@ -28,6 +28,8 @@ export const HEALTH = '/healthz';
 export const READINESS = '/readyz';
 /** A message may have 1 MiB as JSON. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** Of somebody without a token. */
+const MAX_STRANGERS_BYTES = 16 * 1024;
 
 export function createApp(door: FrontDoor): App {
   const app: App = new Hono();
@@ -47,17 +49,21 @@ export function createApp(door: FrontDoor): App {
   return app;
 }
 
-const LIMIT = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: (c) => answerProblem(c as AppContext, { ...tooLarge(), status: 413 }),
-});
+/** It may have to read the body, and then keeps it for `read`. */
+async function isTooLarge(c: AppContext, maxSize: number): Promise<boolean> {
+  let isLarger = false;
+  const onError = (): Response => ((isLarger = true), c.body(null));
+  await bodyLimit({ maxSize, onError })(c as Context<{ Bindings: HttpBindings }, string>, () =>
+    Promise.resolve(),
+  );
+  return isLarger;
+}
 
 /** `/v1/agents/{agent}` as Hono writes it. */
 export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 export function serveRoutes(app: App, routes: readonly AnyRoute[], context: GatewayContext): void {
   for (const route of routes) {
-    if (!route.takesBytes) app.on(route.method, honoPath(route.path), LIMIT);
     app.on(route.method, honoPath(route.path), (c) => serveTraced(c, route, context));
   }
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -107,7 +113,9 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
   const began = performance.now();
   // A request whose body is no longer read loses its connection.
   const from = addressOf(c);
+  const maxBytes = route.role === 'none' ? MAX_STRANGERS_BYTES : MAX_BODY_BYTES;
   let caller: Caller | undefined;
+  let status: number | undefined;
   let answer: Response;
   let problem: Problem | undefined;
   try {
@@ -115,11 +123,16 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
       caller = await callerOf(c.env.incoming.headers, context);
       requireRole(caller, route.role, what);
     }
+    // Not before: strangers, however many, must not fill the memory.
+    if (!route.takesBytes && (await isTooLarge(c, maxBytes))) {
+      status = 413;
+      throw tooLarge(maxBytes);
+    }
     const asked = await read(c, route, { caller: caller ?? NOBODY, context, from });
     const given = await (route as unknown as Route).run(asked);
     answer = given === undefined ? c.body(null, 204) : answerWith(c, given, route.status ?? 200);
   } catch (err) {
-    problem = problemOf(err);
+    problem = { ...problemOf(err), ...(status && { status }) };
     answer = answerProblem(c, problem);
     if (problem.status >= 500)
       context.log.warn(REQUEST_FAILED, {
@@ -201,15 +214,13 @@ function answerProblem(c: AppContext, problem: Problem): Response {
   return c.body(JSON.stringify(problem), status as ContentfulStatusCode, headers);
 }
 
-const tooLarge = (): Problem =>
-  problemOf(
-    new HoldfastError('invalid_input', {
-      what: 'The body',
-      got: `more than ${MAX_BODY_BYTES} bytes`,
-      allowed: `${MAX_BODY_BYTES} bytes`,
-      next: 'Write it to a file on the host, and name the file.',
-    }),
-  );
+const tooLarge = (maxBytes: number): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'The body',
+    got: `more than ${maxBytes} bytes`,
+    allowed: `${maxBytes} bytes`,
+    next: 'Write it to a file on the host, and name the file.',
+  });
 
 const unknownPath = (path: string): HoldfastError =>
   new HoldfastError('not_found', {

@@ -22,6 +22,7 @@ const PING_MS = 20_000;
 
 /** Returns the function that ends all connections. */
 export function serveTerminals(server: Server, context: GatewayContext, door: FrontDoor): () => void {
+  let served = 0;
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -46,12 +47,13 @@ export function serveTerminals(server: Server, context: GatewayContext, door: Fr
   const welcome = (client: WebSocket, request: IncomingMessage, callerOrThrow: () => Caller): void => {
     client.on('error', () => client.terminate());
     try {
-      if (sockets.clients.size > MAX_TERMINALS)
+      const caller = callerOrThrow();
+      // Strangers, who are refused but may stay for a while, take no place of others.
+      if (served >= MAX_TERMINALS)
         throw new HoldfastError('resources_exhausted', {
           resource: 'terminals',
           reason: `this gateway serves ${MAX_TERMINALS} at a time`,
         });
-      const caller = callerOrThrow();
       const ref = sessionOf(request);
       requireAgent(caller, ref.agent);
       const connection = new TerminalConnection(client, ref, { context, caller });
@@ -61,7 +63,8 @@ export function serveTerminals(server: Server, context: GatewayContext, door: Fr
         refused: (err) => connection.refuse(err),
       });
       keepAlive(client);
-      client.once('close', () => (stop(), connection.close()));
+      served++;
+      client.once('close', () => (served--, stop(), connection.close()));
     } catch (err) {
       refuse(client, err);
     }

@@ -236,6 +236,28 @@ test('who guesses tokens is soon told to wait, and a good one from the same addr
   }
 });
 
+/** Sends the beginning of a body, and no more. */
+function begun(path: string, body: string, token?: string): Promise<number> {
+  const { hostname, port } = new URL(own.gateway.url);
+  const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, path, method: 'POST', headers }, (answer) => {
+      answer.resume();
+      sent.off('error', reject).on('error', () => undefined);
+      resolve(answer.statusCode ?? 0);
+      sent.destroy();
+    });
+    sent.on('error', reject).write(body);
+  });
+}
+
+test('somebody without a right is refused before the body has come, and may log in with a small one only', async () => {
+  const viewer = await ApiClient.of(own.gateway, 'viewer');
+  expect(await begun('/v1/agents', '{"task": "')).toBe(401);
+  expect(await begun('/v1/agents', '{"task": "', viewer.token ?? '')).toBe(403);
+  expect(await begun('/v1/login', `{"token": "${'x'.repeat(20_000)}`)).toBe(413);
+}, 20_000);
+
 /** As a browser sends it: fetch chooses some headers itself. */
 function raw(headers: Record<string, string>, { method = 'GET', path = '/v1/me' } = {}): Promise<number> {
   const { hostname, port } = new URL(own.gateway.url);
