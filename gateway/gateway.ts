@@ -96,7 +96,9 @@ export async function startGateway({
   const stopCounting = meter ? countConnections(server, meter) : (): void => undefined;
   const door = { hosts: hostsOf(address, port, names) };
   const app = createApp(door);
-  app.get('/openapi.json', (c) => c.json(openApi(ALL_ROUTES, packageVersion())));
+  // Made once: it takes tens of milliseconds, and needs no token.
+  let document: object | undefined;
+  app.get('/openapi.json', (c) => c.json((document ??= openApi(ALL_ROUTES, packageVersion()))));
   app.get(HEALTH, (c) => c.json({ ok: true }));
   app.get(READINESS, async (c) => {
     const reason = over.signal.aborted ? 'it is stopping' : await serverTrouble(facts.client);

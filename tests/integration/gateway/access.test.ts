@@ -236,6 +236,19 @@ test('who guesses tokens is soon told to wait, and a good one from the same addr
   }
 });
 
+test('the document of the routes is made once, however often strangers ask for it', async () => {
+  const document = (): Promise<string> =>
+    fetch(`${own.gateway.url}/openapi.json`).then((answer) => answer.text());
+  const first = await document();
+  const last = routes.pop();
+  expect(last).toBeDefined();
+  try {
+    expect(await document()).toBe(first);
+  } finally {
+    if (last) routes.push(last);
+  }
+});
+
 /** Sends the beginning of a body, and no more. */
 function begun(path: string, body: string, token?: string): Promise<number> {
   const { hostname, port } = new URL(own.gateway.url);
