@@ -3,7 +3,7 @@ import * as shapes from '../../contracts/schemas/http-api';
 import { agentEvents, hasSeenEnd, positionAfter } from '../events/agent-events';
 import { eventStream } from '../events/event';
 import { route } from '../http/route';
-import { whileAllowed } from '../http/while-allowed';
+import { streamWhileAllowed } from '../http/while-allowed';
 
 const tag = 'events';
 
@@ -16,7 +16,9 @@ const ofAll = route(
   },
   async (asked) => {
     const { context, caller } = asked;
-    return eventStream(context.overview.follow(context.client, caller, whileAllowed(asked)));
+    return streamWhileAllowed(asked, (over) =>
+      eventStream(context.overview.follow(context.client, caller, over)),
+    );
   },
 );
 
@@ -39,7 +41,7 @@ const ofAgent = route(
     if (await hasSeenEnd(position, context.client.agent(params.agent)))
       return new Response(null, { status: 204 });
     const feed = context.feeds.of(context.client, context.dataDir, params.agent);
-    return eventStream(agentEvents(feed, position, whileAllowed(asked)));
+    return streamWhileAllowed(asked, (over) => eventStream(agentEvents(feed, position, over)));
   },
 );
 

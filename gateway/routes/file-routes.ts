@@ -12,9 +12,10 @@ import { partOf, rangeOf } from '../files/byte-ranges';
 import { digestField, sha256Of } from '../files/digests';
 import { fileStream } from '../files/file-stream';
 import { filesOf, openFilesOf, type Asked as AskedOfHost, type FilesAccess } from '../files/files-of-agent';
+import { uploadBody } from '../files/upload-body';
 import type { GatewayContext } from '../gateway-context';
 import { route, type Asked, type Connection } from '../http/route';
-import { whileAllowed } from '../http/while-allowed';
+import { streamWhileAllowed, whileAllowed } from '../http/while-allowed';
 
 const tag = 'files';
 const PATH = '/v1/agents/{agent}/files';
@@ -100,8 +101,10 @@ async function answerWith(
     channel.close();
     return new Response(null, { status: 304, headers: versioned });
   }
-  const over = whileAllowed(request);
-  return new Response(fileStream(channel, data, over), { status: range ? 206 : 200, headers });
+  return streamWhileAllowed(
+    request,
+    (over) => new Response(fileStream(channel, data, over), { status: range ? 206 : 200, headers }),
+  );
 }
 
 /** As RFC 8187 writes it. */
@@ -128,7 +131,8 @@ const write = route(
     takesBytes: true,
     answer: shapes.writtenFile,
   },
-  ({ params, query, context, connection }) => {
+  (request) => {
+    const { params, query, context, connection } = request;
     const upload = uploadOf(connection);
     const path = pathOf(query.path);
     const clobber = connection.headers['if-none-match'] !== '*';
@@ -138,9 +142,10 @@ const write = route(
       {
         asked: { is: 'put', path, clobber, only: 'file' },
         work: async (channel) => {
-          // A refusal comes before the end of the body, and needs the connection for its answer.
-          const data = connection.incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-          const outcome = await sendStream(channel, { name: split(path).name, data, ...upload });
+          const { name } = split(path);
+          const outcome = await whileAllowed(request, (refused) =>
+            sendStream(channel, { name, data: uploadBody(connection.incoming, refused), ...upload }),
+          );
           channel.close();
           if (outcome.is === 'failed') throw HoldfastError.received(outcome.error.code, outcome.error.facts);
           if (outcome.is === 'skipped') throw new HoldfastError('file_exists', { got: query.path });

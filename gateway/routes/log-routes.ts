@@ -3,7 +3,7 @@ import * as shapes from '../../contracts/schemas/http-api';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { GatewayContext } from '../gateway-context';
 import { route, type Params } from '../http/route';
-import { whileAllowed } from '../http/while-allowed';
+import { streamWhileAllowed } from '../http/while-allowed';
 import { findInLog } from '../terminals/find-in-log';
 import { logStream } from '../terminals/log-stream';
 import { placeOf, type SessionPlace } from '../terminals/session-place';
@@ -60,14 +60,18 @@ const download = route(
     const { agent, host, session } = asked.params;
     const place = await placeIn(asked.context, asked.params);
     try {
-      return new Response(await logStream(place, whileAllowed(asked)), {
-        headers: {
-          'Content-Type': 'application/octet-stream',
-          // Ids and numbers are checked: letters, digits, - and _.
-          'Content-Disposition': `attachment; filename="${agent}-${host}-${session}.log"`,
-          'Cache-Control': 'no-store',
-        },
-      });
+      return await streamWhileAllowed(
+        asked,
+        async (over) =>
+          new Response(await logStream(place, over), {
+            headers: {
+              'Content-Type': 'application/octet-stream',
+              // Ids and numbers are checked: letters, digits, - and _.
+              'Content-Disposition': `attachment; filename="${agent}-${host}-${session}.log"`,
+              'Cache-Control': 'no-store',
+            },
+          }),
+      );
     } catch (err) {
       place.close();
       throw err;

@@ -11,9 +11,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, request } from 'node:http';
+import { createServer, request, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Gateway } from '../../../gateway/gateway';
 import { limitRequests } from '../../../gateway/http/limit-requests';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
@@ -132,6 +133,50 @@ test('an upload that breaks off goes on from what is there, and is checked as a 
   expect(await rest(3_000_000)).toMatchObject({ status: 200, json: { sha256: sha256(data) } });
   expect(readFileSync(join(work, 'broken')).equals(data)).toBe(true);
   expect(await there()).toBe(0);
+});
+
+test('an upload whose token is revoked meanwhile is refused, also while no bytes come, and replaces nothing', async () => {
+  writeFileSync(join(work, 'refused'), 'old');
+  const { token, stored } = await gateway.tokens.create({
+    ...{ name: 'brief', role: 'operator', agents: ['*'], validMs: null },
+  });
+  const { hostname, port } = new URL(gateway.url);
+  const headers = { Authorization: `Bearer ${token}`, 'Transfer-Encoding': 'chunked' };
+  const sent = request({ hostname, port, path: at('refused'), method: 'PUT', headers });
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  sent.write(Buffer.alloc(2_000_000));
+  await until(partial(2_000_000));
+  await gateway.tokens.revoke(stored.id);
+  const [answer] = await answered;
+  // What the client sends all the same is dropped, and does not keep it from reading the answer.
+  sent.end(Buffer.alloc(9_000_000));
+  expect([answer.statusCode, JSON.parse(await text(answer))]).toMatchObject([401, { code: 'access_needed' }]);
+  await until(() => readdirSync(work).every((name) => !name.endsWith('.part')));
+  expect(readFileSync(join(work, 'refused'), 'utf8')).toBe('old');
+});
+
+test('a download that was sent whole leaves no timer that looks at its token, nor does HEAD', async () => {
+  writeFileSync(join(work, 'brief'), 'brief');
+  const begun: unknown[] = [];
+  const { setInterval: begin, clearInterval: end } = globalThis;
+  const ends = jest.spyOn(globalThis, 'clearInterval');
+  const begins = jest
+    .spyOn(globalThis, 'setInterval')
+    .mockImplementation((...given: Parameters<typeof begin>) => {
+      const timer = begin(...given);
+      begun.push(timer);
+      return timer;
+    });
+  try {
+    expect((await send('GET', at('brief'))).body.toString()).toBe('brief');
+    expect((await send('HEAD', at('brief'))).status).toBe(200);
+    expect(begun.length).toBeGreaterThanOrEqual(2);
+    await until(() => begun.every((timer) => ends.mock.calls.some(([ended]) => ended === timer)));
+  } finally {
+    begins.mockRestore();
+    ends.mockRestore();
+    for (const timer of begun) end(timer as NodeJS.Timeout);
+  }
 });
 
 test('content that is not what its digest says is put nowhere', async () => {
