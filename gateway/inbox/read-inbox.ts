@@ -1,24 +1,29 @@
 // All that waits for a person, over all agents, and the agents that have failed lately. Made of what workflows say.
 import type { InboxItem } from '../../contracts/gateway/api';
-import type { AgentEntry } from '../../client/agents/agent-directory';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
-import { knownError } from '../../system/known-error';
+import { mayUse, type Caller } from '../access/grants';
 import { agentOf, keyed } from '../approval-keys';
 import { eachOf } from '../each-of';
 import type { HoldfastClient } from '../../client/holdfast-client';
+import { failedAgents } from './failed-agents';
 
 const AT_ONCE = 8;
+/** What one caller is shown of them. */
 const MAX_FAILED = 50;
-/** Older failures are for the list of agents. */
-const FAILED_MS = 24 * 3_600_000;
 const SCREEN_LINES = 12;
 
 /** Of all agents, oldest first. What began to wait less than a second ago may be missing. */
 export async function readInbox(client: HoldfastClient): Promise<InboxItem[]> {
-  const parts = await Promise.all([approvals(client), inputs(client), failures(client)]);
+  const parts = await Promise.all([approvals(client), inputs(client), failedAgents(client.temporal)]);
   return parts.flat().sort((a, b) => a.since.localeCompare(b.since));
+}
+
+/** What a caller sees of it. Cut only then: failures of other agents must not hide those of the caller's. */
+export function inboxOf(items: readonly InboxItem[], caller: Caller): InboxItem[] {
+  const mine = items.filter(({ agent }) => mayUse(caller, agent));
+  const failed = new Set(mine.filter(({ kind }) => kind === 'failed').slice(-MAX_FAILED));
+  return mine.filter((item) => item.kind !== 'failed' || failed.has(item));
 }
 
 async function approvals(client: HoldfastClient): Promise<InboxItem[]> {
@@ -76,38 +81,6 @@ async function silent(
     };
   });
   return items.filter((item) => item !== null);
-}
-
-async function failures(client: HoldfastClient): Promise<InboxItem[]> {
-  const failed: AgentEntry[] = [];
-  for await (const entry of client.agents.list({ state: 'ended' })) {
-    if (entry.end?.at && Date.now() - Date.parse(entry.end.at) > FAILED_MS) break;
-    if (entry.end?.how === 'failed') failed.push(entry);
-    if (failed.length === MAX_FAILED) break;
-  }
-  return eachOf(failed, AT_ONCE, async ({ id, end, startedAt }): Promise<InboxItem> => {
-    const { code, message, next } = await failureOf(client, id);
-    const since = end?.at ?? startedAt;
-    return {
-      kind: 'failed',
-      agent: id,
-      since,
-      text: `has failed: ${code}`,
-      failure: { code, message, next },
-    };
-  });
-}
-
-/** The result of an ended agent is recorded: it answers at once. */
-async function failureOf(client: HoldfastClient, agent: string): Promise<HoldfastError> {
-  try {
-    const { error } = await client.agent(agent).result();
-    return error
-      ? HoldfastError.received(error.code, error.facts)
-      : new HoldfastError('internal', { reason: 'it says nothing' });
-  } catch (err) {
-    return knownError(err);
-  }
 }
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';

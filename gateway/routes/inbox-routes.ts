@@ -1,19 +1,19 @@
 // What waits for a person.
 import * as shapes from '../../contracts/schemas/http-api';
-import { mayUse } from '../access/grants';
 import { route } from '../http/route';
-import { readInbox } from '../inbox/read-inbox';
+import { inboxOf, readInbox } from '../inbox/read-inbox';
 
 const inbox = route(
   {
     name: 'listInbox',
     ...{ method: 'GET', path: '/v1/inbox', tag: 'inbox', role: 'viewer' },
-    summary: 'All that waits for a person, and what has failed in the last day, oldest first',
+    summary:
+      'All that waits for a person, and the latest 50 agents that have failed in the last day, oldest first',
     answer: shapes.inbox,
   },
   async ({ context, caller }) => {
     const items = await readInbox(context.client);
-    return { items: items.filter(({ agent }) => mayUse(caller, agent)), next: null };
+    return { items: inboxOf(items, caller), next: null };
   },
 );
 

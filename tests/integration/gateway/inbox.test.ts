@@ -1,5 +1,9 @@
 // The inbox while what waits cannot answer.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
 import type { InboxItem } from '../../../contracts/gateway/api';
+import type { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
@@ -70,4 +74,20 @@ test('what waits for a person stays in the inbox while its worker hangs, and is 
     process.kill(pid, 'SIGCONT');
   }
   await until(before);
+}, 60_000);
+
+test('an agent that was started again after a failure delays nobody: the run that failed says why', async () => {
+  const broken = join(files.directory, 'broken.yaml');
+  writeFileSync(broken, stringify([{ fail: 'model_auth' }]));
+  const agent = uniqueId('again');
+  await own.api.post('/v1/agents', { id: agent, task: 'x', model: `scripted:${broken}` });
+  const why = await engine.client
+    .agent(agent)
+    .result()
+    .catch((err: unknown) => err as HoldfastError);
+  await own.api.post('/v1/agents', { id: agent, mode: 'conversation', ...files.settings([{ text: 'x' }]) });
+  const found = async (): Promise<InboxItem | undefined> =>
+    (await inbox()).find((item) => item.agent === agent);
+  await until(async () => (await found())?.failure !== undefined);
+  expect(await found()).toMatchObject({ kind: 'failed', failure: { code: (why as HoldfastError).code } });
 }, 60_000);
