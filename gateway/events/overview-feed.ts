@@ -1,18 +1,28 @@
 // What waits for a person and which agents are open, watched once for all who follow it, while anybody does.
+import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEntry } from '../../client/agents/agent-directory';
 import type { InboxItem } from '../../contracts/gateway/api';
 import { mayUse, type Caller } from '../access/grants';
 import type { HoldfastClient } from '../../client/holdfast-client';
-import { readInbox } from '../inbox/read-inbox';
+import { inboxOf, readInbox } from '../inbox/read-inbox';
 import type { Event } from './event';
 
 const LOOK_MS = 1_000;
+/** How many times as long as the look at the agents the pause after it is, at least: thousands take seconds to list. */
+const PAUSE_PER_LOOK = 4;
 const AGENTS_SHOWN = 100;
+const MAX_AGENTS = 10_000;
+
+/** An open agent, and how its entry reads: compared at each look, for each follower. */
+interface Open {
+  entry: AgentEntry;
+  text: string;
+}
 
 export class OverviewFeed {
-  private known: { inbox?: InboxItem[] | undefined; agents?: AgentEntry[] | undefined } = {};
+  private known: { inbox?: InboxItem[]; agents?: Open[] } = {};
   private version = 0;
   private followers = 0;
   private watching: AbortController | undefined;
@@ -21,17 +31,17 @@ export class OverviewFeed {
   async *follow(client: HoldfastClient, caller: Caller, signal: AbortSignal): AsyncGenerator<Event, void> {
     this.followers += 1;
     this.start(client);
-    const mine = (agent: string): boolean => mayUse(caller, agent);
     const told: Record<string, string> = {};
     try {
       while (!signal.aborted) {
         const { version, known } = this;
         for (const event of [
-          { event: 'inbox', data: { items: known.inbox?.filter(({ agent }) => mine(agent)) } },
-          { event: 'agents', data: { items: known.agents?.filter(({ id }) => mine(id)) } },
+          known.inbox && { event: 'inbox', data: { items: inboxOf(known.inbox, caller) } },
+          known.agents && { event: 'agents', data: agentsOf(known.agents, caller) },
         ]) {
+          if (!event) continue;
           const text = JSON.stringify(event.data);
-          if (event.data.items === undefined || told[event.event] === text) continue;
+          if (told[event.event] === text) continue;
           told[event.event] = text;
           yield event;
         }
@@ -47,26 +57,51 @@ export class OverviewFeed {
   private start(client: HoldfastClient): void {
     if (this.watching && !this.watching.signal.aborted) return;
     this.watching = new AbortController();
-    void this.watch(client, this.watching.signal);
+    const { signal } = this.watching;
+    void this.watch('inbox', () => readInbox(client), signal);
+    void this.watch('agents', () => openAgents(client), signal);
   }
 
-  private async watch(client: HoldfastClient, signal: AbortSignal): Promise<void> {
+  private async watch<Name extends 'inbox' | 'agents'>(
+    name: Name,
+    read: () => Promise<NonNullable<OverviewFeed['known'][Name]>>,
+    signal: AbortSignal,
+  ): Promise<void> {
     while (!signal.aborted) {
-      // What fails says nothing new, for example while the server is away: what was said last stays. The other is told.
-      const [inbox, page] = await Promise.allSettled([
-        readInbox(client),
-        client.agents.page({ limit: AGENTS_SHOWN }),
-      ]);
-      const now = {
-        inbox: inbox.status === 'fulfilled' ? inbox.value : this.known.inbox,
-        agents: page.status === 'fulfilled' ? page.value.items : this.known.agents,
-      };
-      if (JSON.stringify(now) !== JSON.stringify(this.known)) {
-        this.known = now;
+      const began = performance.now();
+      // What fails says nothing new, for example while the server is away: what was said last stays.
+      const now = await read().catch(() => undefined);
+      if (signal.aborted) return;
+      if (now && JSON.stringify(now) !== JSON.stringify(this.known[name])) {
+        this.known = { ...this.known, [name]: now };
         this.version += 1;
         this.changes.emit('change');
       }
-      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      const pauseMs = name === 'agents' ? PAUSE_PER_LOOK * (performance.now() - began) : 0;
+      await delay(Math.max(LOOK_MS, pauseMs), undefined, { signal }).catch(() => undefined);
     }
   }
+}
+
+async function openAgents(client: HoldfastClient): Promise<Open[]> {
+  const open: Open[] = [];
+  for await (const entry of client.agents.list()) {
+    open.push({ entry, text: JSON.stringify(entry) });
+    if (open.length === MAX_AGENTS) break;
+  }
+  return open;
+}
+
+/** Cut only when it is the caller's: the agents of others must not hide them. A change beyond the cut changes `mark`. */
+function agentsOf(
+  open: readonly Open[],
+  caller: Caller,
+): { items: AgentEntry[]; others: { count: number; mark: string } | null } {
+  const mine = open.filter(({ entry: { id } }) => mayUse(caller, id));
+  const items = mine.slice(0, AGENTS_SHOWN).map(({ entry }) => entry);
+  const rest = mine.slice(AGENTS_SHOWN);
+  if (rest.length === 0) return { items, others: null };
+  const hash = createHash('sha256');
+  for (const { text } of rest) hash.update(text);
+  return { items, others: { count: rest.length, mark: hash.digest('base64url').slice(0, 16) } };
 }

@@ -12,7 +12,10 @@ const ofAll = route(
     name: 'followAll',
     ...{ method: 'GET', path: '/v1/events', tag, role: 'viewer', events: true },
     summary: 'What waits for a person, and the open agents: now, and after each change',
-    description: 'Events `inbox` and `agents`, each with {items}. They have no ids: the first ones say all.',
+    description:
+      'Events `inbox` {items} and `agents` {items, others}. They have no ids: the first ones say all. `items` are at most ' +
+      'the 100 newest; `others` is null, or says of those beyond them how many there are (`count`), with a `mark` that ' +
+      'changes when one of them does.',
   },
   async (asked) => {
     const { context, caller } = asked;
