@@ -4,17 +4,28 @@ import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
 import { useLoaded } from '../api/load';
 import { DayPlots } from '../parts/days/day-plots';
 import { Empty, money, ProblemNote } from '../parts/notes';
+import { ExactText } from '../text/exact-text';
 
 const EVERY_MS = 30_000;
 
 export function UsagePage(): VNode {
   const { value, problem } = useLoaded<UsageReport>('/v1/usage', EVERY_MS);
   const report = value.value;
-  const isEmpty = report !== null && report.total.inputTokens + report.total.outputTokens === 0;
+  const unanswered = report?.unanswered ?? [];
+  const isEmpty =
+    report !== null && unanswered.length === 0 && report.total.inputTokens + report.total.outputTokens === 0;
   return (
     <>
       <h1>Usage</h1>
       <ProblemNote problem={problem.value} />
+      {unanswered.length > 0 && (
+        <p class="problem" role="status">
+          The sums are too small:{' '}
+          {unanswered.length === 1 ? '1 agent does' : `${unanswered.length} agents do`} not answer now (
+          <ExactText text={shown(unanswered)} />
+          ). <span class="next">Is its worker running?</span>
+        </p>
+      )}
       {isEmpty && (
         <Empty>
           <h2>Nothing used yet</h2>
@@ -33,6 +44,11 @@ export function UsagePage(): VNode {
     </>
   );
 }
+
+const SHOWN = 5;
+
+const shown = (ids: readonly string[]): string =>
+  ids.slice(0, SHOWN).join(', ') + (ids.length > SHOWN ? ', …' : '');
 
 const tokens = (line: UsageLine): number => line.inputTokens + line.outputTokens;
 

@@ -70,6 +70,8 @@ export interface UsageReport {
   byTree: UsageLine[];
   byModel: UsageLine[];
   byDay: UsageLine[];
+  /** Ids of agents that did not answer in time: what they have used is missing in the sums. */
+  unanswered: string[];
 }
 
 /** What one step of a search in a log has found. */

@@ -3,28 +3,38 @@ import type { AgentState, Usage } from '../../contracts/agents/agent';
 import { addUsage } from '../../contracts/models/usage';
 import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
 import type { AgentEntry } from '../../client/agents/agent-directory';
+import { inTime } from '../../client/agents/agent-overview';
+import type { HoldfastClient } from '../../client/holdfast-client';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { mayUse, type Caller } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 import { eachOf } from '../each-of';
+import { RememberedRuns } from '../remembered-runs';
 
 const MAX_AGENTS = 1_000;
-const AT_ONCE = 8;
+const AT_ONCE = 32;
+/** Each has three seconds, too. Those that have ended are remembered: the next request gets further. */
+const ASK_MS = 10_000;
 
-/** What ended agents have said: they say nothing else any more. Shared by all requests, by run. */
-const ended = new Map<string, AgentState | undefined>();
-const MAX_REMEMBERED = 10_000;
+/** What ended runs have said: they say nothing else any more. Shared by all requests. */
+const ended = new RememberedRuns<AgentState>();
 
-export async function usageReport(context: GatewayContext, caller: Caller): Promise<UsageReport> {
+export async function usageReport(
+  { client }: Pick<GatewayContext, 'client'>,
+  caller: Caller,
+): Promise<UsageReport> {
   const agents: AgentEntry[] = [];
-  for await (const entry of context.client.agents.list({ ended: true })) {
+  for await (const entry of client.agents.list({ ended: true })) {
     if (mayUse(caller, entry.id)) agents.push(entry);
     if (agents.length === MAX_AGENTS) break;
   }
-  const states = await eachOf(agents, AT_ONCE, (entry) => stateOf(context, entry));
+  const until = Date.now() + ASK_MS;
+  const states = await eachOf(agents, AT_ONCE, (entry) => stateOf(client, entry, until));
   const known = agents.flatMap((entry, index) => {
     const state = states[index];
-    return state ? [{ entry, state }] : [];
+    return state && state !== GONE ? [{ entry, state }] : [];
   });
+  const silent = agents.filter((_, index) => !states[index]).map(({ id }) => id);
   // An agent's own usage includes that of sub-agents that it waited for: only topmost ones are added up.
   const below = new Set(known.flatMap(({ state }) => state.agents.map(({ agentId }) => agentId)));
   const topmost = known.filter(({ entry }) => !below.has(entry.id));
@@ -34,24 +44,31 @@ export async function usageReport(context: GatewayContext, caller: Caller): Prom
     byTree: lines(topmost, ({ entry }) => entry.id),
     byModel: lines(topmost, ({ state }) => state.model),
     byDay: lines(topmost, ({ entry }) => entry.startedAt.slice(0, 10)),
+    unanswered: [...new Set(silent)].sort(),
   };
 }
 
+/** Of this run: under the same id another agent may have been started since. Null if it does not answer in time. */
 async function stateOf(
-  context: GatewayContext,
+  client: HoldfastClient,
   { id, runId, end }: AgentEntry,
-): Promise<AgentState | undefined> {
-  if (end && ended.has(runId)) return ended.get(runId);
-  const state = await context.client
-    .agent(id)
-    .ownState()
-    .catch(() => undefined);
-  if (end && state?.runId === runId) {
-    const [oldest] = ended.keys();
-    if (ended.size >= MAX_REMEMBERED && oldest !== undefined) ended.delete(oldest);
-    ended.set(runId, state);
-  }
+  until: number,
+): Promise<AgentState | typeof GONE | null> {
+  const remembered = end && ended.get(runId);
+  if (remembered) return remembered;
+  if (Date.now() >= until) return null;
+  const ask = (): Promise<AgentState | typeof GONE> => client.agent(id).ownState(runId).catch(goneIfNotKept);
+  const state = await inTime(client.temporal, ask);
+  if (end && state && state !== GONE) ended.set(runId, state);
   return state;
+}
+
+/** The server no longer keeps it: nobody can say any more what it has used. */
+const GONE = 'gone';
+
+function goneIfNotKept(err: unknown): typeof GONE {
+  if (err instanceof HoldfastError && err.code === 'not_found') return GONE;
+  throw err;
 }
 
 interface Known {

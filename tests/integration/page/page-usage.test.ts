@@ -45,6 +45,20 @@ test('tokens and dollars by day are drawn in the colours of light and dark, with
   await opened.close();
 });
 
+test('agents that do not answer are named, since the sums lack what they have used', async () => {
+  const opened = await setting.open();
+  const { page } = opened;
+  const none = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: null };
+  const lists = { byAgent: [], byTree: [], byModel: [], byDay: [] };
+  const json = { total: none, ...lists, unanswered: ['silent-1', 'silent-2'] };
+  await page.route('**/v1/usage', (route) => route.fulfill({ json }));
+  await opened.goto('usage');
+  await page.getByText('2 agents do not answer now (silent-1, silent-2)').waitFor();
+  expect(await page.getByText('Nothing used yet').count()).toBe(0);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('the sound is off until it is switched on, is remembered, and is played once for what begins to wait', async () => {
   const opened = await setting.open();
   const { page } = opened;

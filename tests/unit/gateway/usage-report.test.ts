@@ -1,0 +1,88 @@
+// The sums of what agents have used.
+import { randomUUID } from 'node:crypto';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import type { Usage } from '../../../contracts/agents/agent';
+import type { GatewayContext } from '../../../gateway/gateway-context';
+import { usageReport } from '../../../gateway/usage/usage-report';
+
+const caller = { id: 't', name: 'n', role: 'viewer', agents: ['*'], expiresAt: null } as const;
+
+interface Run {
+  id: string;
+  runId: string;
+  end: object | null;
+  startedAt: string;
+  /** The answer of this run. */
+  says: () => Promise<Usage>;
+}
+const used = (inputTokens: number): Usage => ({
+  inputTokens,
+  outputTokens: 0,
+  cachedTokens: 0,
+  costUsd: null,
+});
+const run = (id: string, says: Run['says'], end: object | null = {}): Run => ({
+  ...{ id, runId: randomUUID(), end, startedAt: '2026-11-26T00:00:00.000Z', says },
+});
+
+const ask = jest.fn();
+
+/** The newest first. Without the id of a run, the newest answers. */
+function contextOf(runs: Run[]): Pick<GatewayContext, 'client'> {
+  const ownState = async (id: string, runId?: string): Promise<object> => {
+    ask(id, runId);
+    const asked = runs.find((one) => one.id === id && (runId ?? one.runId) === one.runId);
+    return { agents: [], model: 'm', runId: asked?.runId, usage: await asked?.says() };
+  };
+  const client = {
+    temporal: { withAbortSignal: <T>(_signal: AbortSignal, work: () => Promise<T>) => work() },
+    agent: (id: string) => ({ ownState: (runId?: string) => ownState(id, runId) }),
+    agents: {
+      async *list() {
+        yield* runs;
+      },
+    },
+  };
+  return { client } as unknown as Pick<GatewayContext, 'client'>;
+}
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  ask.mockClear();
+});
+afterEach(() => jest.useRealTimers());
+
+test('two runs under one id count what each has used', async () => {
+  const runs = [run('a', async () => used(100), null), run('a', async () => used(7))];
+  const report = await usageReport(contextOf(runs), caller);
+  expect(report).toMatchObject({ total: { inputTokens: 107 }, unanswered: [] });
+  expect(report.byAgent).toMatchObject([{ key: 'a', inputTokens: 107 }]);
+});
+
+test('a run that has ended is asked once', async () => {
+  const context = contextOf([run('a', async () => used(7))]);
+  const first = await usageReport(context, caller);
+  expect(await usageReport(context, caller)).toEqual(first);
+  expect(ask).toHaveBeenCalledTimes(1);
+});
+
+test('agents that do not answer are named, and after ten seconds no more are asked', async () => {
+  const never = (): Promise<Usage> => new Promise(() => undefined);
+  const silent = Array.from({ length: 500 }, (_, n) => run(`silent-${n}`, never));
+  const faulty = run('faulty', () =>
+    Promise.reject(new HoldfastError('no_worker', { taskQueue: 'q', address: '' })),
+  );
+  const asked = usageReport(contextOf([run('a', async () => used(7)), faulty, ...silent]), caller);
+  await jest.advanceTimersByTimeAsync(10_000);
+  const { total, unanswered } = await asked;
+  expect(total.inputTokens).toBe(7);
+  expect(ask.mock.calls.length).toBeLessThan(100);
+  expect(unanswered).toEqual([faulty, ...silent].map(({ id }) => id).sort());
+});
+
+test('an agent that the server keeps no longer is not one that does not answer', async () => {
+  const gone = run('gone', () =>
+    Promise.reject(new HoldfastError('not_found', { what: 'The agent', got: 'gone' })),
+  );
+  expect(await usageReport(contextOf([gone]), caller)).toMatchObject({ byAgent: [], unanswered: [] });
+});
