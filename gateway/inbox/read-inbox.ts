@@ -15,7 +15,7 @@ const SCREEN_LINES = 12;
 
 /** Of all agents, oldest first. What began to wait less than a second ago may be missing. */
 export async function readInbox(client: HoldfastClient): Promise<InboxItem[]> {
-  const parts = await Promise.all([approvals(client), inputs(client), failedAgents(client.temporal)]);
+  const parts = await Promise.all([approvals(client), inputs(client), failedAgents(client)]);
   return parts.flat().sort((a, b) => a.since.localeCompare(b.since));
 }
 

@@ -11,10 +11,11 @@ const result = jest.fn<Promise<unknown>, []>();
 const getHandle = jest.fn<{ result: typeof result }, [id: string, run: string, options: object]>(() => ({
   result,
 }));
-const client = {
+const temporal = {
   workflow: { getHandle },
   withAbortSignal: <T>(_signal: AbortSignal, work: () => Promise<T>) => work(),
 } as unknown as Client;
+const client = { temporal };
 const failed = (): WorkflowExecutionInfo =>
   ({ workflowId: 'agent/a', runId: randomUUID(), closeTime: new Date(0) }) as WorkflowExecutionInfo;
 const lists = (...infos: WorkflowExecutionInfo[]): void =>
