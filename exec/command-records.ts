@@ -1,7 +1,7 @@
 // The durable record of each command of a session: written before the command is handed to the shell and again at its
 // end. It is why a command id can never run twice, even after its holder dies.
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { KilledBy, Runtime } from '../contracts/sessions/session';
@@ -14,17 +14,17 @@ import { storageReason } from '../system/storage-failure';
 export const contentHash = (runtime: Runtime, code: string): string =>
   createHash('sha256').update(`${runtime}\n${code}`).digest('hex');
 
-/** Throws `id_conflict` if the command's id belongs to other code. */
-export function checkContent(
-  { id, contentHash: before }: CommandRecord,
-  runtime: Runtime,
-  code: string,
-): void {
-  if (before !== contentHash(runtime, code)) throw new HoldfastError('id_conflict', { got: id });
+/** Throws `id_conflict` if the command's id belongs to other content. */
+export function checkContent({ id, contentHash: before }: CommandRecord, hash: string): void {
+  if (before !== UNKNOWN_CONTENT && before !== hash) throw new HoldfastError('id_conflict', { got: id });
 }
+
+/** Of a damaged record. */
+const UNKNOWN_CONTENT = '';
 
 const RETRY_MS = 250;
 const HOST_LOST: KilledBy = { by: 'host_lost', reason: 'the process that held the terminal died' };
+const DAMAGED: KilledBy = { by: 'host_lost', reason: 'the power failed: its record is damaged' };
 
 export class CommandRecords {
   /** Ends that are not on disk yet; newer than the records there. */
@@ -37,12 +37,31 @@ export class CommandRecords {
   constructor(private readonly directory: string) {}
 
   read(id: string): CommandRecord | undefined {
-    return this.unwritten.get(id) ?? readJson<CommandRecord>(this.path(id));
+    return this.unwritten.get(id) ?? readJson<CommandRecord>(this.path(id)) ?? this.damaged(id);
   }
 
   /** Why a record could not be written; null if all are written. */
   get fault(): string | null {
     return this.unwritten.size > 0 ? this.why : null;
+  }
+
+  /**
+   * A file that is no record: what is left of one that had its name, but not its content on the disk when the power
+   * failed. Its command may have run.
+   */
+  private damaged(id: string): CommandRecord | undefined {
+    const path = this.path(id);
+    if (!existsSync(path)) return undefined;
+    const at = Math.trunc(statSync(path).mtimeMs);
+    const unknown = {
+      contentHash: UNKNOWN_CONTENT,
+      runtime: 'terminal',
+      epoch: 0,
+      freshShell: false,
+    } as const;
+    const begun = { ...begunCommand({ id, from: 0, ...unknown }), startedAt: at };
+    // It may have got its name just now.
+    return readJson<CommandRecord>(path) ?? { ...begun, to: 0, endedAt: at, lost: true, killedBy: DAMAGED };
   }
 
   /**
@@ -110,8 +129,7 @@ export class CommandRecords {
 
   private writeOne(record: CommandRecord): void {
     if (!existsSync(this.directory)) makeFolder(this.directory);
-    // Flushed: an end that a power failure leaves empty would be no record, and the command would run again.
-    writeJson(this.path(record.id), record, { flush: true });
+    writeJson(this.path(record.id), record);
     this.unwritten.delete(record.id);
   }
 

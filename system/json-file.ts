@@ -13,14 +13,12 @@ import { asStorageFailure } from './storage-failure';
 
 /**
  * Writes by rename; readable by this user only. Throws `storage_failed` or `resources_exhausted`, and then leaves no
- * file.
- * @param flush a power failure never leaves an empty file; that it leaves this one also needs `flushFolder`
+ * file. A power failure may leave an empty one.
  */
-export function writeJson(path: string, value: unknown, { flush = false } = {}): void {
+export function writeJson(path: string, value: unknown): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, JSON.stringify(value), { mode: 0o600 });
-    if (flush) flushPath(temporary);
     renameSync(temporary, path);
   } catch (err) {
     removeQuietly(temporary);
@@ -31,19 +29,15 @@ export function writeJson(path: string, value: unknown, { flush = false } = {}):
 /** From then on, a power failure takes back no name that was given in the folder. Throws like `writeJson`. */
 export function flushFolder(path: string): void {
   try {
-    flushPath(path);
+    const fd = openSync(path, 'r');
+    try {
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
   } catch (err) {
     // Some network file systems flush no folder, and need not.
     if ((err as NodeJS.ErrnoException).code !== 'EINVAL') throw asStorageFailure(err);
-  }
-}
-
-function flushPath(path: string): void {
-  const fd = openSync(path, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 

@@ -187,6 +187,7 @@ export const usageReport = z.object({
   byTree: z.array(usageLine),
   byModel: z.array(usageLine),
   byDay: z.array(usageLine),
+  unanswered: z.array(text),
 }) as unknown as z.ZodMiniType<UsageReport>;
 
 export const found = z.object({ at: orNull(z.number()), next: orNull(z.number()) });

@@ -2,7 +2,7 @@
 // session happen here, one at a time.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { KilledBy, Waiting } from '../../contracts/sessions/session';
-import { begunCommand, CommandRecords, writtenTo } from '../command-records';
+import { begunCommand, checkContent, CommandRecords, writtenTo } from '../command-records';
 import { readJson } from '../../system/json-file';
 import { identitiesOf, isAlive, type Identity } from '../../system/processes/process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
@@ -113,8 +113,7 @@ export class Session {
     return this.inTurn(async () => {
       const known = withEffect('nothing was run', () => this.known(request.id));
       if (known) {
-        if (known.contentHash !== request.contentHash)
-          throw new HoldfastError('id_conflict', { got: request.id });
+        checkContent(known, request.contentHash);
         return this.snapshot(known);
       }
       if (this.running) {

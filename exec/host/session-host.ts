@@ -90,7 +90,7 @@ export class SessionHost implements Terminals {
     const holder = await this.connections.find(ref);
     if (!holder) {
       const known = new CommandRecords(paths.commands).read(id);
-      if (known) checkContent(known, runtime, code);
+      if (known) checkContent(known, contentHash(runtime, code));
       // Its holder is dead: the command ran or was lost, and must not run again.
       if (known) return { ...this.deadSnapshot(ref), command: settled(paths, known) };
       this.deadSnapshot(ref);

@@ -1,8 +1,6 @@
 // Hosts, tools and usage.
 import { hostState } from '../../contracts/schemas/answers';
-import type { UsageReport } from '../../contracts/gateway/api';
 import * as shapes from '../../contracts/schemas/http-api';
-import { z } from '../../contracts/schemas/zod';
 import type { RegistryRecord } from '../../contracts/tools/registry-record';
 import { route } from '../http/route';
 import { usageReport } from '../usage/usage-report';
@@ -51,10 +49,6 @@ const NO_WORKER: RegistryRecord = {
   faults: ['No worker of this data folder is running.'],
 };
 
-const usageAnswer = z.extend(shapes.usageReport as unknown as z.ZodMiniObject, {
-  unanswered: z.array(z.string()),
-}) as unknown as z.ZodMiniType<UsageReport>;
-
 const usage = route(
   {
     name: 'getUsage',
@@ -63,7 +57,7 @@ const usage = route(
     description:
       'Of the latest 1,000 agents that the server still has. Days are those on which an agent began (UTC). `unanswered` are ' +
       'the ids of agents that did not answer in time: what they have used is missing in the sums.',
-    answer: usageAnswer,
+    answer: shapes.usageReport,
   },
   ({ context, caller }) => usageReport(context, caller),
 );
