@@ -11,7 +11,7 @@ import type { Event } from './event';
 
 const LOOK_MS = 1_000;
 /** How many times as long as the look at the agents the pause after it is, at least: thousands take seconds to list. */
-const PAUSE_PER_LOOK = 4;
+const PAUSE_PER_LOOK = 9;
 const AGENTS_SHOWN = 100;
 const MAX_AGENTS = 10_000;
 

@@ -136,7 +136,8 @@ async function troubleOf(workflowId: string): Promise<string[]> {
   const { EventType, TimeoutType } = temporal.api.enums.v1;
   return (events ?? []).flatMap((event) => {
     const name = String(EventType[Number(event.eventType)]);
-    const { activityTaskStartedEventAttributes: started, workflowTaskTimedOutEventAttributes: timeOut } = event;
+    const { activityTaskStartedEventAttributes: started, workflowTaskTimedOutEventAttributes: timeOut } =
+      event;
     const isAgain = (started?.attempt ?? 1) > 1;
     if (!/TIMED_OUT|FAILED/.test(name) && !isAgain) return [];
     // Which time was over, and when.
