@@ -75,10 +75,16 @@ async function start(options: UpOptions): Promise<number> {
     queue: served ?? MAIN_TASK_QUEUE,
     workerPid: identity?.pid ?? null,
     release: ownRelease(),
+    /** The worker of another release in whose place this one is. */
+    replaced:
+      before && !isOfThisRelease(before)
+        ? { release: before.release ?? null, pid: before.identity.pid }
+        : null,
   };
-  if (before && !isOfThisRelease(before) && !options.json)
+  const { replaced } = facts;
+  if (replaced && !options.json)
     note(
-      `replaced the worker of release ${inertLine(releaseText(before.release))} (pid ${before.identity.pid}); its sessions live on`,
+      `replaced the worker of release ${inertLine(releaseText(replaced.release ?? undefined))} (pid ${replaced.pid}); its sessions live on`,
     );
   if (options.json) printJson(facts);
   else {

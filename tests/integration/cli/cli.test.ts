@@ -255,9 +255,8 @@ test('up replaces the worker of another release and says so; doctor and ps say w
   );
   expect((await hf('ps')).stderr).toMatch(/is of release 0\.0\.1 in \/opt\/old; `holdfast up` replaces it/);
   const up = await hf('up', '--json');
-  expect(up.stderr).toMatch(/^replaced the worker of release 0\.0\.1 in \/opt\/old \(pid \d+\)/);
   const own = { version: packageVersion(), folder: packageRoot() };
-  expect(json(up)).toMatchObject({ release: own });
+  expect(json(up)).toMatchObject({ release: own, replaced: { release, pid: before?.identity.pid } });
   expect(runningWorker(engine.dataDir)).toMatchObject({ release: own });
   expect(runningWorker(engine.dataDir)?.identity.pid).not.toBe(before?.identity.pid);
   // The same release again: nothing is replaced.
