@@ -1,5 +1,6 @@
 // The command `holdfast`: guards what it writes, and runs its command line.
 import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { endBySignals } from '../system/processes/first-process';
 import { guardOutput } from './terminal/guarded-output';
 import { runCommandLine } from './program';
 import { reportError } from './print/report-error';
@@ -13,6 +14,7 @@ process.stdout.on('error', (err: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => undefined);
 
 guardOutput();
+endBySignals();
 process.on('uncaughtException', (err) => process.exit(reportError(err, process.argv.includes('--json'))));
 void runCommandLine(process.argv).then((code) => {
   // Flush first: a pipe may still hold output.

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ToolCall, ToolResult } from '../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
-import { failedCall } from '../contracts/errors/failed-call';
+import { failedCall } from '../contracts/tools/failed-call';
 import { sessionFacts, type SessionFacts } from '../contracts/sessions/session-facts';
 import type { OfferedTool } from '../contracts/tools/offered-tools';
 import type { JsonValue, ToolDescription, ToolOutcome } from '../contracts/tools/tools';

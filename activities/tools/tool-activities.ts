@@ -5,7 +5,7 @@ import type { ToolActivities } from '../../contracts/activities';
 import type { Place } from '../../contracts/tools/approvals';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { ToolCall } from '../../contracts/agents/agent';
-import { failedCall } from '../../contracts/errors/failed-call';
+import { failedCall } from '../../contracts/tools/failed-call';
 import { toFailure } from '../../contracts/errors/failure';
 import { hostNameOf } from '../../contracts/ids';
 import type { ToolInvocation } from '../../contracts/tools/tools';

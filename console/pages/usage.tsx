@@ -1,6 +1,7 @@
 // Tokens and dollars.
 import type { VNode } from 'preact';
 import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
+import { counted } from '../../contracts/text/counted';
 import { useLoaded } from '../api/load';
 import { DayPlots } from '../parts/days/day-plots';
 import { Empty, money, ProblemNote } from '../parts/notes';
@@ -20,8 +21,7 @@ export function UsagePage(): VNode {
       <ProblemNote problem={problem.value} />
       {unanswered.length > 0 && (
         <p class="problem" role="status">
-          The sums are too small:{' '}
-          {unanswered.length === 1 ? '1 agent does' : `${unanswered.length} agents do`} not answer now (
+          The sums are too small: {counted(unanswered.length, 'agent does', 'agents do')} not answer now (
           <ExactText text={shown(unanswered)} />
           ). <span class="next">Is its worker running?</span>
         </p>

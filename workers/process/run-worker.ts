@@ -1,7 +1,6 @@
 // Runs the workers of a data folder in this process until SIGINT or SIGTERM: for `holdfast up`, which starts it
 // detached, and for `holdfast worker`, which a service manager starts.
 import { flushCompileCache } from 'node:module';
-import { constants } from 'node:os';
 import { makeTelemetryFilterString } from '@temporalio/worker';
 import { resolveServer } from '../../client/connect';
 import { serverTrouble } from '../../client/delivery/server-trouble';
@@ -51,9 +50,6 @@ export interface RunOptions {
  * and `port_in_use`.
  */
 export async function runWorker(options: RunOptions): Promise<void> {
-  // From the beginning: what is not handled ends any process but the first one of a container.
-  let told: (signal: NodeJS.Signals) => void = (signal) => process.exit(128 + constants.signals[signal]);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => told(signal));
   outliveLog();
   const { dataDir, config, host, tools: files } = options;
   const running = runningWorker(dataDir);
@@ -89,11 +85,13 @@ export async function runWorker(options: RunOptions): Promise<void> {
             throw err;
           },
         );
-  told = (signal) => {
-    log.info('told to stop', { signal });
-    unready = 'it is stopping';
-    workers.shutdown();
-  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      log.info('told to stop', { signal });
+      unready = 'it is stopping';
+      workers.shutdown();
+    });
+
   if (probes) cleanup.defer(() => probes.close());
   cleanup.defer(startBeating(dataDir));
   cleanup.defer(() => removeQuietly(paths.record));

@@ -33,7 +33,7 @@ import { MAX_QUEUED_INPUT_BYTES, QueuedInputs } from './queued-inputs';
 import { DEFAULT_WAIT_MS, waitOf } from './session-waits';
 import type { AskedBy } from '../messages/id-conflict';
 import { logCommand } from './log-command';
-import { SessionIds } from './session-ids';
+import { resetsGiveUp, SessionIds } from './session-ids';
 import { sessionDetails, summaryOfInput } from './session-labels';
 import {
   bindToFolder,
@@ -293,13 +293,10 @@ export class SessionActor {
 
   /** What waits to begin is ended with what runs. Returns which reset this is; null for a repeated one. */
   private giveUp(resetId: string, reason: string): number | null {
-    // Since 0.3.0. Before, a repeated reset refused what had come since, and a command that was on its way could begin
-    // after its reset. Remove the old path when no session of 0.2.0 is open.
-    const isGivenUp = patched('reset-gives-up');
-    if (isGivenUp && this.ids.isKnownReset(resetId)) return null;
+    if (this.ids.isKnownReset(resetId) && resetsGiveUp()) return null;
     this.approvals.denyAll(reason);
     const { record } = this;
-    if (isGivenUp && record.command) record.command.over = reason;
+    if (record.command) record.command.over = reason;
     return (record.resets = (record.resets ?? 0) + 1);
   }
 
@@ -322,9 +319,10 @@ export class SessionActor {
   private track(command: RunningCommand, attached: boolean): void {
     const { id: commandId, runtime } = command;
     const input = this.inputOf(command);
+    const resetBy = () => (command.over !== undefined && resetsGiveUp() ? command.over : null);
     // Not part of any handler: it continues after the yield, and only a reset or a close ends it.
     const over = (): string | null =>
-      this.closing ?? (this.record.command === command ? (command.over ?? null) : REPLACED);
+      this.closing ?? (this.record.command === command ? resetBy() : REPLACED);
     const end = CancellationScope.nonCancellable(() =>
       new CommandRun(this.approvals, command, input, over).toEnd(attached),
     );

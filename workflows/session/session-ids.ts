@@ -1,5 +1,6 @@
 // The ids of a session's messages. Each stands for its content: sending the same again repeats nothing; other content
 // with the same id is refused in the validator, before it costs history.
+import { patched } from '@temporalio/workflow';
 import { contentHash, execContent, inputContent, resetContent } from '../../contracts/message-content';
 import type { ExecRequest, InputRequest, ResetRequest } from '../../contracts/sessions/session';
 import { conflict, type AskedBy } from '../messages/id-conflict';
@@ -10,6 +11,12 @@ import type { SessionRecord } from './session-record';
 const REMEMBERED_COMMANDS = 200;
 const REMEMBERED_INPUTS = 500;
 const REMEMBERED_RESETS = 100;
+
+/**
+ * Since 0.3.0. Before, a repeated reset refused what had come since, and a command that was on its way could begin after its
+ * reset. Asked only where it matters: most resets then cost no event. Remove the old path when no session of 0.2.0 is open.
+ */
+export const resetsGiveUp = (): boolean => patched('reset-gives-up');
 
 export class SessionIds {
   /** Resets that the host has not answered yet. */

@@ -11,7 +11,7 @@ import type {
 } from '../../contracts/agents/agent';
 import type { ModelCall } from '../../contracts/models/model-call';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { failedCall } from '../../contracts/errors/failed-call';
+import { failedCall } from '../../contracts/tools/failed-call';
 import { fromFailure } from '../../contracts/errors/failure';
 import { ownValue } from '../../contracts/own';
 import { label } from '../../contracts/text/labels';

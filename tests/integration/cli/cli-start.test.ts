@@ -1,8 +1,11 @@
 // A command line is started often: it loads only what its command needs, and no client unless needed.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { noSandbox } from '../../helpers/sandbox';
 
 const BIN = join(__dirname, '..', '..', '..', 'bin', 'holdfast.js');
 /** Runs the command line in a process that says at its end how many modules of Temporal's client it has loaded. */
@@ -32,3 +35,30 @@ test.each(['--version', '--help', 'exec --help', 'no-such-command'])(
 test('a command that asks the server loads it', () => {
   expect(clientModules('ps')).toBeGreaterThan(10);
 });
+
+const missing = noSandbox();
+(missing === undefined ? test : test.skip)(
+  `as the first process of a container, a command that is still starting ends when it is told to${missing === undefined ? '' : ` (not checked: ${missing})`}`,
+  async () => {
+    // It is connected to, and says nothing: the command waits for it.
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const asked = once(silent, 'connection');
+    const { port } = silent.address() as AddressInfo;
+    const words = ['worker', '--agents-only', '--address', `127.0.0.1:${port}`, '--data', dataDir];
+    const container = ['--dev-bind', '/', '/', '--unshare-pid', '--as-pid-1', '--proc', '/proc', '--'];
+    const child = spawn('bwrap', [...container, process.execPath, BIN, ...words]);
+    const ended = once(child, 'exit');
+    await asked;
+    process.kill(firstProcessOf(child.pid), 'SIGTERM');
+    expect(await ended).toEqual([143, null]);
+    silent.close();
+  },
+  60_000,
+);
+
+/** The command itself: bubblewrap's own process, outside, waits for it. */
+function firstProcessOf(pid: number | undefined): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return Number(children[0]);
+}

@@ -3,7 +3,7 @@
 import { condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
-import { failedCall } from '../../../contracts/errors/failed-call';
+import { failedCall } from '../../../contracts/tools/failed-call';
 import { fromFailure } from '../../../contracts/errors/failure';
 import { agentWorkflowId } from '../../../contracts/ids';
 import {

@@ -3,7 +3,7 @@
 import { patched } from '@temporalio/workflow';
 import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
-import { failedCall } from '../../../contracts/errors/failed-call';
+import { failedCall } from '../../../contracts/tools/failed-call';
 import { setOwn } from '../../../contracts/own';
 import { jsonBytes } from '../../../contracts/payload-size';
 import { resolveReferences } from '../../../contracts/agents/references';

@@ -8,7 +8,7 @@ import {
 import type { ToolActivities } from '../../../contracts/activities';
 import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
 import { shareOf } from '../../../contracts/agents/shares';
-import { failedCall } from '../../../contracts/errors/failed-call';
+import { failedCall } from '../../../contracts/tools/failed-call';
 import { fromFailure } from '../../../contracts/errors/failure';
 import { hostTaskQueue, LOCAL_HOST } from '../../../contracts/ids';
 import type { ToolInvocation } from '../../../contracts/tools/tools';
