@@ -1,7 +1,6 @@
 // Tokens and dollars.
 import type { VNode } from 'preact';
 import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
-import { counted } from '../../contracts/text/counted';
 import { useLoaded } from '../api/load';
 import { DayPlots } from '../parts/days/day-plots';
 import { Empty, money, ProblemNote } from '../parts/notes';
@@ -21,9 +20,8 @@ export function UsagePage(): VNode {
       <ProblemNote problem={problem.value} />
       {unanswered.length > 0 && (
         <p class="problem" role="status">
-          The sums are too small: {counted(unanswered.length, 'agent does', 'agents do')} not answer now (
-          <ExactText text={shown(unanswered)} />
-          ). <span class="next">Is its worker running?</span>
+          The sums are too small. No answer now from <ExactText text={shown(unanswered)} />.{' '}
+          <span class="next">Is its worker running?</span>
         </p>
       )}
       {isEmpty && (

@@ -53,7 +53,7 @@ test('agents that do not answer are named, since the sums lack what they have us
   const json = { total: none, ...lists, unanswered: ['silent-1', 'silent-2'] };
   await page.route('**/v1/usage', (route) => route.fulfill({ json }));
   await opened.goto('usage');
-  await page.getByText('2 agents do not answer now (silent-1, silent-2)').waitFor();
+  await page.getByText('No answer now from silent-1, silent-2.').waitFor();
   expect(await page.getByText('Nothing used yet').count()).toBe(0);
   expect(opened.faults).toEqual([]);
   await opened.close();
