@@ -28,7 +28,7 @@ import {
 import { keepRunning, stopMarker } from './waiting/keep-running';
 import { ownHostName } from './own-host-name';
 import { tellIfSlow, tellOfWait } from './waiting/tell-if-slow';
-import { note } from './terminal/terminal-style';
+import { note, noteUnless } from './terminal/terminal-style';
 import { watchDisk } from './waiting/watch-disk';
 
 export interface GlobalOptions {
@@ -111,8 +111,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const dataDir = dataDirOf(options);
   if (open.start) rmSync(stopMarker(dataDir), { force: true });
   const server = resolveServer(options, process.env);
-  // A program reads stderr, too: there is one JSON object or nothing.
-  const progress = options.json ? (): void => undefined : note;
+  const progress = noteUnless(options.json);
   const engine = server.isConfigured
     ? undefined
     : await embeddedServer(dataDir, { ...open, config: configOf(options), progress });

@@ -1,6 +1,7 @@
 // Registers the search attributes if the server allows it; the embedded one has them from the start.
-import { isGrpcServiceError, type Client, type Connection } from '@temporalio/client';
+import type { Client, Connection } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
+import { grpcCode, UNIMPLEMENTED } from '../client/delivery/grpc-code';
 import { reasonOf } from '../contracts/errors/holdfast-error';
 import { SEARCH_ATTRIBUTES, SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
 import { NOTICES_PATCH } from '../contracts/agents/notices';
@@ -9,8 +10,7 @@ import { STATE_PATCH } from '../contracts/agents/work-state';
 /** temporal.api.enums.v1.IndexedValueType */
 const INDEXED_VALUE_TYPES = { Keyword: 2, Int: 3, Datetime: 6, KeywordList: 7 } as const;
 
-/** gRPC status codes: the time-skipping test server cannot list, and another worker may have registered them first. */
-const UNIMPLEMENTED = 12;
+/** gRPC: another worker may have registered them first. */
 const ALREADY_EXISTS = 6;
 
 export async function registerSearchAttributes(client: Client): Promise<void> {
@@ -67,5 +67,5 @@ async function existing(client: Client): Promise<ToldAttributes> {
 const ifCode =
   (code: number) =>
   (err: unknown): undefined => {
-    if (!isGrpcServiceError(err) || Number(err.code) !== code) throw err;
+    if (grpcCode(err) !== code) throw err;
   };

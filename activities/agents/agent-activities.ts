@@ -1,7 +1,7 @@
 // The agent's activities: model, tools, sessions. They run on `holdfast`.
 import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
-import { isGrpcServiceError } from '@temporalio/client';
+import { grpcCode, UNIMPLEMENTED } from '../../client/delivery/grpc-code';
 import { listWorkflows } from '../../client/delivery/list-workflows';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
@@ -195,8 +195,6 @@ async function ifItIsThere(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** gRPC. */
-const UNIMPLEMENTED = 12;
 /** Fewer than the activity has. */
 const LIST_ATTEMPTS = 4;
 
@@ -223,13 +221,7 @@ async function sessionsOf(
   } catch (err) {
     // Where the server cannot list for long, those that are known are closed: the agent's result is worth more.
     const mayTryAgain = activityInfo().attempt < LIST_ATTEMPTS;
-    if (mayTryAgain && !cannotList(err)) throw err;
+    if (mayTryAgain && grpcCode(err) !== UNIMPLEMENTED) throw err;
   }
   return [...found.values()];
-}
-
-/** The time-skipping test server. */
-function cannotList(err: unknown): boolean {
-  const cause = err instanceof Error && err.cause ? err.cause : err;
-  return isGrpcServiceError(cause) && Number(cause.code) === UNIMPLEMENTED;
 }

@@ -16,7 +16,7 @@ import { isLocal, openContext, type CliContext, type SessionOptions } from '../c
 import { followLog, followRemote, followSession, type Follower } from '../terminal/follow-log';
 import { sameSession } from '../print/next-step';
 import { printJson } from '../print/print-json';
-import { note } from '../terminal/terminal-style';
+import { note, noteUnless } from '../terminal/terminal-style';
 import { wayTo, type WayOptions } from '../terminal/host-token';
 
 export interface ExecOptions extends WayOptions {
@@ -124,7 +124,7 @@ async function interruptible(
   options: ExecOptions,
   running: Promise<CommandView>,
 ): Promise<CommandView> {
-  const tell = options.json ? (): void => undefined : note;
+  const tell = noteUnless(options.json);
   let presses = 0;
   const onInterrupt = (): void => {
     presses += 1;

@@ -26,3 +26,6 @@ export function note(text: string): void {
   if (toScreen) toScreen(write);
   else write();
 }
+
+/** For a command with `--json`: a program reads stderr, too, and there is one JSON object or nothing. */
+export const noteUnless = (json = false): ((text: string) => void) => (json ? () => undefined : note);

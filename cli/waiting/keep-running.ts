@@ -7,7 +7,7 @@ import { isAlive } from '../../system/processes/process-identity';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { findSilentWorker, runningWorker } from '../../workers/process/worker-record';
 import { reportError } from '../print/report-error';
-import { note } from '../terminal/terminal-style';
+import { noteUnless } from '../terminal/terminal-style';
 
 const LOOK_EVERY_MS = 250;
 
@@ -21,8 +21,7 @@ export interface Restarts {
 
 /** Returns the function that ends the watch. */
 export function keepRunning(dataDir: string, restart: Restarts, json = false): () => void {
-  // A program reads stderr, too: there is one JSON object or nothing.
-  const tell = json ? (): void => undefined : note;
+  const tell = noteUnless(json);
   let busy = false;
   let isSilenceTold = false;
   const look = async (): Promise<void> => {

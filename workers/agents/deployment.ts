@@ -2,7 +2,8 @@
 // know its code. See docs/decisions/0043.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { isGrpcServiceError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { grpcCode } from '../../client/delivery/grpc-code';
 import type { WorkerDeploymentOptions } from '@temporalio/worker';
 import type { Versioning } from '../../contracts/schemas/configuration/configuration';
 import { packageVersion } from '../../system/package-root';
@@ -156,7 +157,7 @@ export class Deployment {
       await this.describe();
       return true;
     } catch (err) {
-      const code = isGrpcServiceError(err) ? Number(err.code) : undefined;
+      const code = grpcCode(err);
       if (code === NOT_FOUND) return true;
       if (code !== undefined && WITHOUT.includes(code)) return false;
       throw err;
