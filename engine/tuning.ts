@@ -11,7 +11,9 @@ export type Settings = Readonly<Record<string, number | boolean | string | strin
  * cannot do without, is closed to everybody: no Host contains a slash, and any page may post to a port of this machine.
  * HTTP clients go through the guard of the web UI. A client that is silent is asked whether it is still there, and its
  * requests end if it does not answer: by default that takes the server 70 seconds, in which it gives tasks to the open
- * polls of a machine that is frozen or cut off.
+ * polls of a machine that is frozen or cut off. The development server reads its search attributes from the database for
+ * each row of a list and at each change of a workflow, which was most of what its database did; other servers keep them
+ * for two seconds.
  */
 export const DYNAMIC_CONFIG: Settings = {
   'history.transferProcessorMaxPollRPS': 5000,
@@ -19,6 +21,7 @@ export const DYNAMIC_CONFIG: Settings = {
   'history.visibilityProcessorMaxPollRPS': 5000,
   'history.outboundProcessorMaxPollRPS': 5000,
   'system.enableActivityEagerExecution': true,
+  'system.forceSearchAttributesCacheRefreshOnRead': false,
   'history.maxInFlightUpdates': 1000,
   'history.maxTotalUpdates': 100000,
   'frontend.httpAllowedHosts': ['/'],

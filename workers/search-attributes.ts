@@ -1,7 +1,9 @@
 // Registers the search attributes if the server allows it; the embedded one has them from the start.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { grpcCode, UNIMPLEMENTED } from '../client/delivery/grpc-code';
+import { lacksAttribute } from '../client/delivery/with-attributes';
 import { reasonOf } from '../contracts/errors/holdfast-error';
 import { SEARCH_ATTRIBUTES, SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
 import { NOTICES_PATCH } from '../contracts/agents/notices';
@@ -12,6 +14,9 @@ const INDEXED_VALUE_TYPES = { Keyword: 2, Int: 3, Datetime: 6, KeywordList: 7 } 
 
 /** gRPC: another worker may have registered them first. */
 const ALREADY_EXISTS = 6;
+/** If it takes longer, agents are started without them, and set them later by themselves. */
+const KNOWN_WITHIN_MS = 10_000;
+const PAUSE_MS = 100;
 
 export async function registerSearchAttributes(client: Client): Promise<void> {
   const { operatorService } = client.connection as Connection;
@@ -23,6 +28,21 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   if (missing.length === 0) return;
   const searchAttributes = Object.fromEntries(missing);
   await operatorService.addSearchAttributes({ namespace, searchAttributes }).catch(ifCode(ALREADY_EXISTS));
+  await untilKnown(client, Object.keys(searchAttributes));
+}
+
+/** A server keeps what it knows of a namespace for about two seconds. Until then it refuses starts that have them. */
+async function untilKnown(client: Client, names: readonly string[]): Promise<void> {
+  const query = names.map((name) => `${name} IS NULL`).join(' AND ');
+  for (const until = performance.now() + KNOWN_WITHIN_MS; performance.now() < until; ) {
+    try {
+      await client.workflow.count(query);
+      return;
+    } catch (err) {
+      if (!lacksAttribute(err)) return;
+    }
+    await delay(PAUSE_MS);
+  }
 }
 
 /** Which attributes the server has, of those that workflows set by themselves. */

@@ -11,6 +11,8 @@ import { startServer } from './start-server';
 import { findTestServer } from '../../testing';
 
 const QUIET_MS = 5_000;
+/** Files make namespaces, and use their search attributes at once: the server would know these two seconds later. */
+const NEW_NAMESPACES = { 'system.forceSearchAttributesCacheRefreshOnRead': true };
 const BIN = join(__dirname, '..', '..', 'bin', 'holdfast.js');
 /** Reads until jest ends, however it does. The teardown removes the folder. */
 const AFTER_RUN = 'read -r _; if [ -e "$HOLDFAST_DATA" ]; then "$@"; rm -rf "$HOLDFAST_DATA"; fi';
@@ -19,10 +21,11 @@ export default async function setup(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
   endIfKilled(dataDir);
   const startedAt = Date.now();
-  const server = await startServer(dataDir, (line) => {
+  const told = (line: string): void => {
     // That the server is built is worth a line, that it is started is not.
     if (Date.now() - startedAt > QUIET_MS) process.stderr.write(`${line}\n`);
-  });
+  };
+  const server = await startServer(dataDir, told, NEW_NAMESPACES);
   // Tests of checkpoints have workers of their own; the others' agents share a folder.
   writeFileSync(join(dataDir, 'holdfast.toml'), '[checkpoints]\nenabled = "off"\n');
   await ensureWorker({ dataDir, address: server.address, namespace: 'default', env: process.env });

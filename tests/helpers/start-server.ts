@@ -4,6 +4,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { defaultCacheDir } from '../../system/data-dir';
 import { readRecord, enginePaths } from '../../engine/record';
 import { ensureServer, type EngineRecord } from '../../engine/server';
+import type { Settings } from '../../engine/tuning';
 import { isLongRun } from './long-run';
 
 /** Below the ports that the system gives to outgoing connections. */
@@ -18,9 +19,13 @@ const SETTINGS = { 'limit.historyCount.suggestContinueAsNew': 400, 'limit.numPen
 /** Nothing here ends the machine, and what outlives the processes needs no flush. `npm run test:long` flushes. */
 const DATABASE = { journal_mode: 'wal', synchronous: 'normal' };
 
-/** Starts the data folder's server, on its previous ports if it had any. */
-export async function startServer(dataDir: string, progress: (line: string) => void): Promise<EngineRecord> {
-  const tuning = isLongRun ? {} : { settings: SETTINGS, database: DATABASE };
+/** Starts the data folder's server, on its previous ports if it had any. `settings` are further dynamic configuration. */
+export async function startServer(
+  dataDir: string,
+  progress: (line: string) => void,
+  settings: Settings = {},
+): Promise<EngineRecord> {
+  const tuning = isLongRun ? { settings } : { settings: { ...SETTINGS, ...settings }, database: DATABASE };
   const options = { dataDir, cacheDir: defaultCacheDir(process.env), env: process.env, progress, ...tuning };
   if (readRecord(enginePaths(dataDir))) return ensureServer(options);
   for (;;) {

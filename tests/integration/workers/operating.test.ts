@@ -1,10 +1,16 @@
 // What operators see of the processes: their log, their probes, and how they stop.
 import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Client } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time';
 import { HoldfastClient } from '../../../client/holdfast-client';
+import { SEARCH_ATTRIBUTE_TYPES } from '../../../contracts/messages';
 import { packageRoot } from '../../../system/package-root';
 import { runningWorker } from '../../../workers/process/worker-record';
+import { registerSearchAttributes } from '../../../workers/search-attributes';
 import { freePort } from '../../helpers/free-port';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { gatewayOn } from '../../helpers/gateway';
@@ -191,3 +197,52 @@ test('a data folder has one worker: one in the foreground is refused beside anot
   expect(stderr).toContain('worker_running');
   expect(runningWorker(engine.dataDir)).toBeDefined();
 }, 60_000);
+
+/** How often the server has asked its database, by what it asked. */
+async function databaseRequests(): Promise<Map<string, number>> {
+  // `fetch` refuses the port, as browsers do.
+  const asked = get(`http://127.0.0.1:${engine.server().metricsPort}/metrics`);
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const counts = new Map<string, number>();
+  for (const [, operation = '', count] of (await text(response)).matchAll(
+    /^persistence_requests\{.*?operation="(\w+)".*\} (\d+)$/gm,
+  ))
+    counts.set(operation, (counts.get(operation) ?? 0) + Number(count));
+  return counts;
+}
+
+test('to list agents the server does not read its own configuration from the database for each of them', async () => {
+  const [agents, lists] = [3, 40];
+  for (let agent = 0; agent < agents; agent++)
+    await engine.client.agent(uniqueId('listed')).start({ mode: 'conversation', model: files.model([]) });
+  const listed = async (): Promise<number> => {
+    const ids = new Set<string>();
+    for await (const { id } of engine.client.agents.list()) ids.add(id);
+    return ids.size;
+  };
+  await until(async () => (await listed()) >= agents);
+  const before = await databaseRequests();
+  for (let list = 0; list < lists; list++) await listed();
+  const after = await databaseRequests();
+  for (const operation of ['GetNamespace', 'GetCurrentClusterMetadata'])
+    expect((after.get(operation) ?? 0) - (before.get(operation) ?? 0)).toBeLessThan(lists);
+});
+
+test('search attributes can be used once they are registered, although a server keeps what it knew of a namespace', async () => {
+  const { connection, workflowService } = engine.client.temporal;
+  const namespace = uniqueId('young');
+  await workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: msToTs('24 hours'),
+  });
+  const { workflow } = new Client({ connection, namespace });
+  await until(() =>
+    workflow.count().then(
+      () => true,
+      () => false,
+    ),
+  );
+  await registerSearchAttributes(new Client({ connection, namespace }));
+  const query = Object.keys(SEARCH_ATTRIBUTE_TYPES).map((name) => `${name} IS NULL`);
+  expect(await workflow.count(query.join(' AND '))).toMatchObject({ count: 0 });
+});
