@@ -9,6 +9,7 @@ import type { HostFacts } from '../../contracts/sessions/remote-hosts';
 import { AttachConnection, type AttachConnectionOptions } from './attach-connection';
 import { attachCertificate, attachToken, type Certificate } from './attach-keys';
 import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';
+import { KnownConnections } from './known-connections';
 import { readLine } from './read-line';
 import { Strangers } from '../strangers';
 import type { FilesHost } from '../transfer/door/files-host';
@@ -39,7 +40,7 @@ export class AttachServer {
     identifyWithinMs: TOKEN_MS,
     onCrowded: (oldest) => this.tellOfCrowd(oldest),
   });
-  private readonly known = new Set<Socket>();
+  private readonly known = new KnownConnections(MAX_CONNECTIONS);
   private lastStranger = 0;
 
   constructor(private readonly options: AttachServerOptions) {}
@@ -79,7 +80,7 @@ export class AttachServer {
   close(): void {
     this.server?.close();
     this.strangers.end();
-    for (const socket of this.known) socket.destroy();
+    this.known.end();
   }
 
   private tellOfCrowd(oldest: Socket): void {
@@ -91,10 +92,9 @@ export class AttachServer {
   /** Throws `attach_refused` at the connection limit. */
   private becomeKnown(socket: TLSSocket): void {
     this.strangers.know(peerOf(socket));
-    if (this.known.size >= MAX_CONNECTIONS)
-      throw new HoldfastError('attach_refused', this.facts(`it has ${MAX_CONNECTIONS} connections`));
-    this.known.add(socket);
-    socket.on('close', () => this.known.delete(socket));
+    if (this.known.admit(socket)) return;
+    const reason = `it has ${MAX_CONNECTIONS} connections; those that are no longer there end within 15 seconds`;
+    throw new HoldfastError('attach_refused', this.facts(reason));
   }
 
   private async welcome(socket: TLSSocket): Promise<void> {

@@ -5,6 +5,7 @@ import { HoldfastError, isErrorCode, reasonOf, type ErrorFacts } from '../../con
 import type { HostFacts } from '../../contracts/sessions/remote-hosts';
 import { HolderGone } from '../client/holder-client';
 import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';
+import { KEEP_ALIVE_MS } from './known-connections';
 import { readLine } from './read-line';
 
 const CONNECT_MS = 5_000;
@@ -80,6 +81,8 @@ function reach(address: string): Promise<TLSSocket> {
     socket.once('secureConnect', () => {
       clearTimeout(timer);
       socket.removeAllListeners('error').on('error', () => socket.destroy());
+      // Who only watches sends nothing, and would not hear that the host is gone for good.
+      socket.setKeepAlive(true, KEEP_ALIVE_MS);
       resolve(socket);
     });
   });
