@@ -68,18 +68,19 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 export async function startGateway({
   listen,
   names = [],
-  oidc,
+  oidc: issuer,
   meter = null,
   tell = null,
   ...facts
 }: GatewayOptions): Promise<Gateway> {
-  const tokens = new TokenStore(facts.dataDir);
+  const oidc = issuer ? new OidcAccess(issuer) : null;
+  const tokens = new TokenStore(facts.dataDir, oidc?.rules);
   const over = new AbortController();
   const context: GatewayContext = {
     ...facts,
     tokens,
     webhooks: new WebhookStore(facts.dataDir),
-    oidc: oidc ? new OidcAccess(oidc) : null,
+    oidc,
     feeds: new AgentFeeds(),
     overview: new OverviewFeed(),
     images: new NamedImages(),

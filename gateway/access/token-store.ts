@@ -22,19 +22,24 @@ export interface StoredToken extends Grant {
   expiresAt: string | null;
   /** Of a browser: the token that it logged in with, or the person at the issuer (`oidc:SUBJECT`). */
   from?: string;
+  /** Of a person at the issuer: the configuration that gave the role. */
+  rules?: string;
   /** SHA-256 in hexadecimal: the token has 256 random bits, so nothing slower is needed. */
   hash: string;
 }
 
-export type ListedToken = Omit<StoredToken, 'from' | 'hash' | 'kind'>;
+export type ListedToken = Omit<StoredToken, 'from' | 'rules' | 'hash' | 'kind'>;
 
 const LOGS_IN: readonly Kind[] = ['token', 'login'];
 const PREFIX = 'hf_';
 const LOGIN_MS = 10 * 60_000;
 const BROWSER_MS = 12 * 3_600_000;
+/** Those of programs, and links for a log-in. */
 const MAX_TOKENS = 1_000;
-/** Log-ins with one token; the oldest end first, so that nobody can use up the places of others. */
+/** Log-ins with one token or of one person; the oldest end first. */
 const MAX_BROWSERS = 20;
+/** All log-ins together; the oldest end first, so that nobody is locked out. */
+const MAX_LOGINS = 5_000;
 
 export interface NewToken extends Grant {
   name: string;
@@ -46,7 +51,11 @@ export class TokenStore {
   private readonly file: string;
   private read: { tokens: StoredToken[]; stamp: string } = { tokens: [], stamp: '' };
 
-  constructor(private readonly dataDir: string) {
+  /** @param rules what roles people of the issuer have now: what they logged in with under others no longer holds */
+  constructor(
+    private readonly dataDir: string,
+    private readonly rules?: string,
+  ) {
     this.file = join(dataDir, 'gateway', 'tokens.json');
   }
 
@@ -66,12 +75,16 @@ export class TokenStore {
         allowed: `${ALL_AGENTS}, for an admin can make tokens for all agents`,
         next: 'Make it an operator of these agents, or an admin without a limit.',
       });
-    return this.add('token', request);
+    const made = newToken('token', request);
+    await this.change((tokens) => ({ tokens: withToken(tokens, made.stored), result: undefined }));
+    return { token: made.token, stored: listed(made.stored) };
   }
 
   /** A token for one log-in within ten minutes. */
   async createLogin(grant: Grant & { name: string }): Promise<string> {
-    return (await this.add('login', { ...grant, validMs: LOGIN_MS })).token;
+    const { token, stored } = newToken('login', { ...grant, validMs: LOGIN_MS });
+    await this.change((tokens) => ({ tokens: withToken(tokens, stored), result: undefined }));
+    return token;
   }
 
   /** Whether `logIn` would let somebody in with it now. Changes nothing. */
@@ -84,24 +97,21 @@ export class TokenStore {
    */
   async logIn(given: string): Promise<{ token: string; caller: Caller; validMs: number }> {
     const hash = hashOf(given);
-    const use = (): Promise<StoredToken | undefined> =>
+    // Looked up and exchanged at once: between the two it could be revoked.
+    const exchange = (): Promise<{ token: string; stored: StoredToken; validMs: number } | undefined> =>
       this.change((tokens) => {
-        const one = tokens.find((each) => each.hash === hash && LOGS_IN.includes(each.kind));
-        const rest = one?.kind === 'login' ? tokens.filter((each) => each !== one) : tokens;
-        return { tokens: rest, result: one };
+        const found = tokens.find((each) => each.hash === hash && LOGS_IN.includes(each.kind));
+        if (!found) return { tokens, result: undefined };
+        const validMs = browserMs(found);
+        const made = newToken('browser', { ...found, validMs, from: found.id });
+        const rest = found.kind === 'login' ? tokens.filter((each) => each !== found) : tokens;
+        return { tokens: withLogin(rest, made.stored), result: { ...made, validMs } };
       });
     // A stranger's costs no lock and no writing.
-    const found = this.canLogIn(given) ? await use() : undefined;
-    if (!found)
+    const made = this.canLogIn(given) ? await exchange() : undefined;
+    if (!made)
       throw new HoldfastError('access_needed', { reason: 'this token is unknown, used up, or expired' });
-    // It ends with the token that it came from.
-    const left =
-      found.kind === 'token' && found.expiresAt !== null
-        ? Date.parse(found.expiresAt) - Date.now()
-        : BROWSER_MS;
-    const validMs = Math.min(BROWSER_MS, left);
-    const { token, stored } = await this.add('browser', { ...found, validMs, from: found.id });
-    return { token, caller: callerOf(stored), validMs };
+    return { token: made.token, caller: callerOf(made.stored), validMs: made.validMs };
   }
 
   /** A browser's token for a person whom the issuer has named; `revoke` ends it by the person's id. */
@@ -109,7 +119,9 @@ export class TokenStore {
     { id: from, name, role, agents }: Grant & Pick<Caller, 'id' | 'name'>,
     validMs: number,
   ): Promise<{ token: string; validMs: number }> {
-    const { token } = await this.add('browser', { name, role, agents, validMs, from });
+    const { rules } = this;
+    const { token, stored } = newToken('browser', { name, role, agents, validMs, from, rules });
+    await this.change((tokens) => ({ tokens: withLogin(tokens, stored), result: undefined }));
     return { token, validMs };
   }
 
@@ -117,6 +129,7 @@ export class TokenStore {
   callerWith(given: string, kinds: readonly Kind[]): Caller | undefined {
     const hash = hashOf(given);
     const found = this.all().find((each) => each.hash === hash && kinds.includes(each.kind) && isValid(each));
+    if (found && isPerson(found) && found.rules !== this.rules) return undefined;
     return found && callerOf(found);
   }
 
@@ -156,29 +169,6 @@ export class TokenStore {
     return caller;
   }
 
-  private async add(
-    kind: Kind,
-    { name, role, agents, validMs, from }: NewToken & { from?: string },
-  ): Promise<{ token: string; stored: ListedToken }> {
-    const token = PREFIX + randomBytes(32).toString('base64url');
-    const expiresAt = validMs === null ? null : new Date(Date.now() + validMs).toISOString();
-    const createdAt = new Date().toISOString();
-    const id = randomBytes(6).toString('hex');
-    const grant = { role, agents: [...agents], ...(from !== undefined && { from }) };
-    const stored = { id, kind, name, ...grant, createdAt, expiresAt, hash: hashOf(token) };
-    await this.change((tokens) => {
-      if (tokens.length >= MAX_TOKENS)
-        throw new HoldfastError('resources_exhausted', {
-          resource: 'tokens',
-          reason: `there are ${MAX_TOKENS}, log-ins included`,
-        });
-      const older = tokens.filter((one) => kind === 'browser' && one.from === from);
-      const dropped = older.slice(0, Math.max(0, older.length - MAX_BROWSERS + 1));
-      return { tokens: [...tokens.filter((one) => !dropped.includes(one)), stored], result: undefined };
-    });
-    return { token, stored: listed(stored) };
-  }
-
   private async change<T>(work: (tokens: StoredToken[]) => { tokens: StoredToken[]; result: T }): Promise<T> {
     makeFolder(join(this.dataDir, 'gateway'));
     return withLock(`${this.file}.lock`, async () => {
@@ -194,6 +184,49 @@ export class TokenStore {
     if (stamp !== this.read.stamp) this.read = { tokens: readTokens(this.file), stamp };
     return this.read.tokens;
   }
+}
+
+/** The token itself is stored nowhere. */
+function newToken(
+  kind: Kind,
+  { name, role, agents, validMs, from, rules }: NewToken & Pick<StoredToken, 'from' | 'rules'>,
+): { token: string; stored: StoredToken } {
+  const token = PREFIX + randomBytes(32).toString('base64url');
+  const expiresAt = validMs === null ? null : new Date(Date.now() + validMs).toISOString();
+  const createdAt = new Date().toISOString();
+  const id = randomBytes(6).toString('hex');
+  const source = { ...(from !== undefined && { from }), ...(rules !== undefined && { rules }) };
+  const grant = { role, agents: [...agents] };
+  return {
+    token,
+    stored: { id, kind, name, ...grant, ...source, createdAt, expiresAt, hash: hashOf(token) },
+  };
+}
+
+/** Throws `resources_exhausted`. */
+function withToken(tokens: readonly StoredToken[], made: StoredToken): StoredToken[] {
+  if (tokens.filter(({ kind }) => kind !== 'browser').length >= MAX_TOKENS)
+    throw new HoldfastError('resources_exhausted', {
+      resource: 'tokens',
+      reason: `there are ${MAX_TOKENS}, links for a log-in included`,
+    });
+  return [...tokens, made];
+}
+
+function withLogin(tokens: readonly StoredToken[], made: StoredToken): StoredToken[] {
+  const all = tokens.filter(({ kind }) => kind === 'browser');
+  const own = all.filter(({ from }) => from === made.from);
+  const dropped = new Set([
+    ...own.slice(0, Math.max(0, own.length - MAX_BROWSERS + 1)),
+    ...all.slice(0, Math.max(0, all.length - MAX_LOGINS + 1)),
+  ]);
+  return [...tokens.filter((one) => !dropped.has(one)), made];
+}
+
+/** A log-in ends with the token that it came from. */
+function browserMs({ kind, expiresAt }: StoredToken): number {
+  const left = kind === 'token' && expiresAt !== null ? Date.parse(expiresAt) - Date.now() : BROWSER_MS;
+  return Math.min(BROWSER_MS, left);
 }
 
 /** None if there is no file. Throws `config_invalid` for one that is damaged: it must not count as empty and be overwritten. */
@@ -236,15 +269,10 @@ const listed = ({ id, name, role, agents, createdAt, expiresAt }: StoredToken): 
   ...{ createdAt, expiresAt },
 });
 
+const isPerson = ({ from }: StoredToken): boolean => from?.startsWith('oidc:') ?? false;
+
 /** Of a person at the issuer, the person. */
-const callerOf = ({
-  id,
-  name,
-  role,
-  agents,
-  expiresAt,
-  from,
-}: ListedToken & { from?: string | undefined }): Caller => ({
-  ...{ id: from?.startsWith('oidc:') ? from : id, name, role, agents },
-  expiresAt,
-});
+function callerOf(stored: StoredToken): Caller {
+  const { id, name, role, agents, expiresAt, from = id } = stored;
+  return { id: isPerson(stored) ? from : id, name, role, agents, expiresAt };
+}

@@ -1,5 +1,6 @@
 // Lets people and programs in by the organization's issuer: programs by access tokens that are JWTs (RFC 9068), people's
 // browsers by the authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0, 3.1).
+import { createHash } from 'node:crypto';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 import * as client from 'openid-client';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -27,6 +28,14 @@ export class OidcAccess {
 
   constructor(readonly settings: OidcSettings) {
     this.issuer = new IssuerAccess(settings);
+  }
+
+  /** The same for the same roles: by it a log-in is known that has others. */
+  get rules(): string {
+    const { issuer, claim, grants } = this.settings;
+    return createHash('sha256')
+      .update(JSON.stringify([issuer, claim, grants]))
+      .digest('hex');
   }
 
   /** Whether a bearer token may be one of the issuer's: three parts with dots, which our own never have. */

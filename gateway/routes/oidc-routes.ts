@@ -6,7 +6,7 @@ import { cookieFor } from '../access/who';
 import type { GatewayContext } from '../gateway-context';
 import { problemOf } from '../http/problem';
 import { route, type Asked, type Connection } from '../http/route';
-import { begunCookie, begunLogin } from '../oidc/begun-login';
+import { begunCookie, begunLogin, overCookie } from '../oidc/begun-login';
 import { CALLBACK_PATH, type OidcAccess } from '../oidc/oidc-access';
 
 const tag = 'access';
@@ -33,13 +33,18 @@ const begin = route(
     ...{ method: 'GET', path: BEGIN_PATH, tag, role: 'none', status: 302 },
     summary: 'Send a browser to the OpenID Connect issuer, if one is configured',
     description: '`next` is the place on the page to go on at, such as `agents/builder`.',
-    query: z.strictObject({ next: z.optional(place) }),
+    query: z.strictObject({ next: z.optional(place), moved: z.optional(z.literal('1')) }),
   },
   (asked) =>
     forPerson(asked, async () => {
       const oidc = configured(asked.context);
+      const { next = '', moved } = asked.query;
       const { origin, isSecure, headers } = originOf(oidc, asked.connection);
-      const { address, begun } = await oidc.begin(origin, asked.query.next ?? '');
+      // The issuer leads back to the public address, where the cookie of another name would be missing. Only once: a
+      // proxy may ask under its own name for whatever name the browser has.
+      if (moved === undefined && new URL(origin).host !== headers.host)
+        return redirect(`${origin}${BEGIN_PATH}?moved=1${next && `&next=${encodeURIComponent(next)}`}`, []);
+      const { address, begun } = await oidc.begin(origin, next);
       return redirect(address, [begunCookie(headers, begun, isSecure)]);
     }),
 );
@@ -56,7 +61,7 @@ const finish = route(
       const { context, connection, query } = asked;
       const oidc = configured(context);
       const { origin, isSecure, headers } = originOf(oidc, connection);
-      const begun = begunLogin(headers);
+      const begun = begunLogin(headers, query.state ?? '');
       if (!begun)
         throw new HoldfastError('access_needed', {
           reason: 'this answer of the issuer belongs to no log-in that this browser has begun',
@@ -69,7 +74,7 @@ const finish = route(
       });
       const page = begun.next === '' ? '/' : `/#/${begun.next}`;
       return redirect(page, [
-        begunCookie(headers, null, isSecure),
+        overCookie(headers, begun, isSecure),
         cookieFor(headers, token, validMs, isSecure),
       ]);
     }),

@@ -192,6 +192,33 @@ describe('a browser', () => {
     expect((await browser.get(answer)).status).toBe(302);
   });
 
+  test('logs in in each of two tabs, whichever is finished first', async () => {
+    const browser = new FormBrowser();
+    const [first, second] = [await logIn(browser, 'ada', 'hosts'), await logIn(browser, 'ada', 'agents')];
+    for (const [answer, page] of [
+      [first, '/#/hosts'],
+      [second, '/#/agents'],
+    ] as const)
+      expect((await browser.get(answer)).headers.get('Location')).toBe(page);
+    expect(browser.cookiesOf(gateway.url)).not.toContain('holdfast_oidc');
+  });
+
+  test('that has the gateway under another name goes to the public address first, once', async () => {
+    const publicUrl = 'https://holdfast.example.org';
+    const other = await gatewayOn(engine, { oidc: issuer.settings({ publicUrl }) });
+    try {
+      const to = async (path: string): Promise<string> =>
+        (await new FormBrowser().get(`${other.url}${path}`)).headers.get('Location') ?? '';
+      const moved = await to('/login/oidc?next=agents/a-1');
+      expect(moved).toBe(`${publicUrl}/login/oidc?moved=1&next=agents%2Fa-1`);
+      expect(await to('/login/oidc')).toBe(`${publicUrl}/login/oidc?moved=1`);
+      // As a proxy hands it on that has a name of its own for the gateway.
+      expect((await to(new URL(moved).pathname + new URL(moved).search)).startsWith(issuer.url)).toBe(true);
+    } finally {
+      await other.close();
+    }
+  });
+
   test('logs in once with a code, not again', async () => {
     const browser = new FormBrowser();
     const answer = await logIn(browser, 'ada');
