@@ -44,6 +44,8 @@ export interface Entry {
   kind: (typeof KINDS)[number];
   /** Permissions; the receiver keeps the lowest nine bits. */
   mode: number;
+  /** The content comes from no file: a file that it replaces keeps its mode, and a new one gets the receiver's. */
+  isModeless?: true;
   /** Of a file; null: known at its end. */
   size: number | null;
   /** Of the file as it is now: a name for its version, for clients that cache. */

@@ -15,6 +15,8 @@ const STALE_MS = 4 * BEAT_MS;
 const READ_BYTES = 1024 * 1024;
 /** Less is sent again. */
 const WORTH_KEEPING = 1024 * 1024;
+/** Read once: reading the umask sets it for a moment. */
+const NEW_FILE = 0o666 & ~process.umask();
 export const CONTENT_ID = /^[0-9a-f]{20}$/;
 
 /** What a file is to hold: its id is the sender's, for this content and no other. */
@@ -138,13 +140,14 @@ export class PartialFile {
   }
 
   /**
-   * It becomes `name`; what was there is replaced, or with `clobber: false` kept: EEXIST. Throws `PartLost`
-   * if another transfer has taken it over: of the two renames only one succeeds.
+   * It becomes `name`, with this mode, or with 'own' that of the file that it replaces; what was there is replaced, or
+   * with `clobber: false` kept: EEXIST. Throws `PartLost` if another transfer has taken it over: of the two renames only
+   * one succeeds.
    */
-  async commit(name: Name, { mode, clobber }: { mode: number; clobber: boolean }): Promise<void> {
+  async commit(name: Name, { mode, clobber }: { mode: number | 'own'; clobber: boolean }): Promise<void> {
     clearInterval(this.beat);
     try {
-      await this.file.chmod(mode & PERMISSIONS);
+      await this.file.chmod((mode === 'own' ? this.ownMode(name) : mode) & PERMISSIONS);
       await this.file.sync();
       if (this.isLost) throw new PartLost();
       if (clobber) this.folder.rename(this.name, name);
@@ -175,6 +178,11 @@ export class PartialFile {
     await this.file.close();
     if (!this.isOver) this.folder.remove(this.name);
     this.isOver = true;
+  }
+
+  private ownMode(name: Name): number {
+    const there = this.folder.look(name);
+    return there?.isFile() ? Number(there.mode) : NEW_FILE;
   }
 
   private hasName(): boolean {

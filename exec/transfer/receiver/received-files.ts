@@ -84,9 +84,10 @@ export class ReceivedFiles {
   /** Never rejects: what fails is told. */
   private async commit(entry: Entry, path: Name, partial: PartialFile): Promise<void> {
     const { clobber, reports } = this;
-    const { n, name, mode } = entry;
+    const { n, name, isModeless } = entry;
     try {
       const { sha256, size } = partial;
+      const mode = isModeless ? 'own' : entry.mode;
       await partial.commit(name, { mode, clobber });
       reports.observer?.ended?.({ is: 'done', path, kind: 'file', bytes: size, sha256 });
       await this.channel.send({ is: 'done', n, sha256 });
