@@ -1,5 +1,6 @@
 // A folder that is held open: what happens in it stays in it, whatever is renamed or linked meanwhile. Each name is
 // one component, and no link is followed: paths go through the folder's descriptor (proc(5)).
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -11,6 +12,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   symlinkSync,
@@ -25,6 +27,17 @@ export const PERMISSIONS = 0o777;
 /** The sticky bit: on a folder of its owner's it changes nothing for the owner. */
 const UNFINISHED = 0o1000;
 const OWNERS = 0o700;
+
+/** The running kernel, which numbers the file systems; empty if it does not tell. */
+const MACHINE = bootOf();
+
+function bootOf(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  } catch {
+    return '';
+  }
+}
 
 /** The bytes of a path or a name. */
 export const bytesOf = (name: Name): Buffer => Buffer.from(name, 'latin1');
@@ -124,6 +137,13 @@ export class OpenFolder {
   /** Which file system it is on. */
   get device(): number {
     return fstatSync(this.fd).dev;
+  }
+
+  /** The same for whoever opens this folder, in whichever process of this machine; nothing where that cannot be known. */
+  get identity(): string | undefined {
+    if (MACHINE === '') return undefined;
+    const { dev, ino } = fstatSync(this.fd, { bigint: true });
+    return createHash('sha256').update(`${MACHINE} ${dev} ${ino}`).digest('hex').slice(0, 32);
   }
 
   /** What was renamed here survives a power cut. */

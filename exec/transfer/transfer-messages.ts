@@ -77,7 +77,8 @@ export type Message =
   | { is: 'end' }
   /** Receiver: it has `offset` bytes of this content, with this sum. */
   | { is: 'from'; n: number; offset: number; sha256: string }
-  | { is: 'done'; n: number; sha256: string }
+  /** Of a folder, `into` names the one in which its entries are put; see `OpenFolder.identity`. */
+  | { is: 'done'; n: number; sha256: string; into?: string }
   | { is: 'skipped'; n: number; why: string }
   | { is: 'failed'; n: number; error: ToldError }
   /** Everything is in place that `done` was said of. */

@@ -28,6 +28,8 @@ export interface Content {
 const freeName = ({ id, size }: Content): Name => `.holdfast-${id}-${size}.part`;
 const ownName = (content?: Content): Name =>
   `.holdfast-${content ? `${content.id}-${content.size}` : 'new'}.${randomBytes(4).toString('hex')}.part`;
+/** What a copy has not put in place yet, or never will. */
+export const isTemporary = (name: Name): boolean => /^\.holdfast-(.+\.part|link\.[0-9a-f]{8})$/.test(name);
 const isTaken = (name: Name, { id, size }: Content): boolean =>
   name.startsWith(`.holdfast-${id}-${size}.`) && /\.[0-9a-f]{8}\.part$/.test(name);
 

@@ -152,7 +152,8 @@ class TreeReceiver {
       throw err;
     }
     this.levels.push({ folder: own, path, mode: isOurs ? entry.mode : null });
-    await this.reports.tell(entry, path, { is: 'done', n: entry.n, sha256: '' });
+    const into = own.identity;
+    await this.reports.tell(entry, path, { is: 'done', n: entry.n, sha256: '', ...(into && { into }) });
   }
 
   private async makeLink(

@@ -3,7 +3,7 @@ import type { Channel } from '../channel';
 import type { Entry, Message, Name } from '../transfer-messages';
 import type { Observer } from '../outcomes';
 
-type Answer = Extract<Message, { is: 'from' | 'skipped' | 'failed' }>;
+type Answer = Extract<Message, { is: 'from' | 'done' | 'skipped' | 'failed' }>;
 
 interface Pending {
   path: Name;
@@ -75,13 +75,11 @@ export class Answers {
     for (;;) {
       const said = await this.channel.next();
       if (said.is === 'ended') return;
-      if (said.is === 'from' || said.is === 'skipped' || said.is === 'failed') {
-        const waiting = this.waiting.get(said.n);
-        this.waiting.delete(said.n);
-        if (said.is !== 'from') this.settle(said);
-        waiting?.resolve(said);
-      }
-      if (said.is === 'done') this.settle(said);
+      if (said.is !== 'from' && said.is !== 'done' && said.is !== 'skipped' && said.is !== 'failed') continue;
+      const waiting = this.waiting.get(said.n);
+      this.waiting.delete(said.n);
+      if (said.is !== 'from') this.settle(said);
+      waiting?.resolve(said);
     }
   }
 

@@ -3,6 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { realpathSync, statSync, type BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { isTemporary } from '../receiver/partial-file';
 import { Answers } from '../receiver/receiver-answers';
 import { ChannelLost, type Channel } from '../channel';
 import type { Entry, Name, Range } from '../transfer-messages';
@@ -48,6 +49,8 @@ interface At {
 
 class TreeSender {
   private n = 0;
+  /** The folder that the copy makes. It may lie in the one that is copied. */
+  private into: string | undefined;
 
   constructor(
     private readonly channel: Channel,
@@ -80,16 +83,20 @@ class TreeSender {
     if (!stats) throw gone(at.path);
     if (this.options.only !== undefined && !stats.isFile()) throw notAFile(at.path, kindOf(stats));
     if (!stats.isFile() && !stats.isDirectory()) throw notAFile(at.path, kindOf(stats));
-    await this.sendEntry(at, name, stats);
+    if (stats.isDirectory()) await this.sendFolder(at, name, stats, { isRoot: true });
+    else await this.sendEntry(at, name, stats);
   }
 
   private async sendEntry(at: At, name: Name, stats: BigIntStats): Promise<void> {
     if (stats.isSymbolicLink()) return this.sendLink(at, stats);
     if (stats.isDirectory()) return this.sendFolder(at, name, stats);
     if (stats.isFile()) return this.sendFile(at, name);
-    const why = kindOf(stats);
-    await this.channel.send({ is: 'skipping', name: at.path, why });
-    this.options.observer?.ended?.({ is: 'skipped', path: at.path, why });
+    await this.skip(at.path, kindOf(stats));
+  }
+
+  private async skip(path: Name, why: string): Promise<void> {
+    await this.channel.send({ is: 'skipping', name: path, why });
+    this.options.observer?.ended?.({ is: 'skipped', path, why });
   }
 
   private async sendLink({ folder, name, path }: At, stats: BigIntStats): Promise<void> {
@@ -100,7 +107,12 @@ class TreeSender {
     }
   }
 
-  private async sendFolder({ folder, name, path }: At, told: Name, stats: BigIntStats): Promise<void> {
+  private async sendFolder(
+    { folder, name, path }: At,
+    told: Name,
+    stats: BigIntStats,
+    { isRoot } = { isRoot: false },
+  ): Promise<void> {
     let inside: OpenFolder;
     let names: Name[];
     try {
@@ -110,9 +122,16 @@ class TreeSender {
       return this.tellBroken(path, err);
     }
     try {
-      await this.announce(path, { name: told, kind: 'folder', size: null }, stats);
+      if (!isRoot && this.into !== undefined && inside.identity === this.into)
+        return await this.skip(path, 'this copy itself');
+      const n = await this.announce(path, { name: told, kind: 'folder', size: null }, stats);
+      if (isRoot) this.into = await this.placeOf(n);
       for (const name of names) {
         const below = under(path, name);
+        if (isTemporary(name)) {
+          await this.skip(below, 'a part of a copy');
+          continue;
+        }
         const found = inside.look(name);
         if (found) await this.sendEntry({ folder: inside, name, path: below }, name, found);
         else await this.tellBroken(below, gone(below));
@@ -206,6 +225,12 @@ class TreeSender {
       bytes += piece.length;
     }
     return bytes;
+  }
+
+  /** Which folder the entries of folder `n` go into. */
+  private async placeOf(n: number): Promise<string | undefined> {
+    const answer = await this.answers.of(n);
+    return answer.is === 'done' ? answer.into : undefined;
   }
 
   /** Where the receiver's part of the file ends, if its bytes are the file's. Undefined if it wants none. */

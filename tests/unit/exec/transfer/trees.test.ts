@@ -90,6 +90,36 @@ test('sockets, devices and pipes are skipped and said, and nobody waits for them
   await expect(copy(join(from, 'pipe'), to)).rejects.toMatchObject({ code: 'invalid_input' });
 });
 
+test.each([
+  ['a new folder in it', 'backup', ''],
+  ['a folder in it that is there', 'old/backup', 'old/backup/from'],
+  ['its own copy once more', 'backup', 'backup'],
+])('a folder that is copied into %s is not copied without end', async (_what, target, made) => {
+  mkdirSync(join(from, 'sub'));
+  writeFileSync(join(from, 'sub', 'file'), 'x');
+  if (made !== '') mkdirSync(join(from, made), { recursive: true });
+  const { sender, receiver } = await copy(made === target ? `${from}/.` : from, join(from, target));
+  const copied = join(from, made === '' ? target : made);
+  expect(readFileSync(join(copied, 'sub', 'file'), 'utf8')).toBe('x');
+  expect(
+    execFileSync('find', [copied, '-name', 'file'], { encoding: 'utf8' }).trim().split('\n'),
+  ).toHaveLength(1);
+  for (const side of [sender, receiver]) {
+    expect(side.of('failed')).toEqual([]);
+    if (made !== '')
+      expect(side.outcomes).toContainEqual(expect.objectContaining({ why: 'this copy itself' }));
+  }
+});
+
+test('what other copies have not put in place yet is skipped, and said', async () => {
+  writeFileSync(join(from, 'a'), '');
+  const part = `.holdfast-${'0'.repeat(20)}-5.part`;
+  writeFileSync(join(from, part), 'x');
+  const { sender } = await copy(from, join(to, 'tree'));
+  expect(readdirSync(join(to, 'tree'))).toEqual(['a']);
+  expect(sender.outcomes).toContainEqual({ is: 'skipped', path: `from/${part}`, why: 'a part of a copy' });
+});
+
 test('a link in the way is replaced or refused, never followed', async () => {
   const outside = join(root, 'outside');
   mkdirSync(outside);
