@@ -7,6 +7,7 @@ import { isObject, readJson, shown } from './json-text';
 import { CUT_FENCE, cutOff, endsInFence, malformed } from './malformed';
 import type { PromptText } from './prompt-files';
 import { steps, writtenText, type ShownResult, type Step } from './steps';
+import { behindThinking, isInlineCode, THINK_TAGS } from './thinking';
 
 export const createAgentJson = (instructions: PromptText): Dialect => ({
   parse,
@@ -14,6 +15,7 @@ export const createAgentJson = (instructions: PromptText): Dialect => ({
   messages: (all) => steps(all).flatMap(messagesOf),
 });
 
+const { open: OPEN } = THINK_TAGS;
 /** Each unclosed brace costs a scan of the rest; after this many there is no call. */
 const MAX_OPEN_BRACES = 50;
 /** An object that begins like a call; when cut off, it cannot be told from one. */
@@ -51,9 +53,8 @@ function scan(text: string): Scanned {
   const found: Scanned = { prose: '', loose: '', objects: [], isCut: false };
   let openBraces = 0;
   for (let at = 0; at < text.length && !found.isCut;) {
-    if (text.startsWith('<think>', at)) {
-      const end = text.indexOf('</think>', at);
-      at = end < 0 ? text.length : end + '</think>'.length;
+    if (text.startsWith(OPEN, at) && !isInlineCode(text, at, at + OPEN.length)) {
+      at = behindThinking(text, at);
       continue;
     }
     const end = text[at] === '{' && openBraces < MAX_OPEN_BRACES ? objectEnd(text, at) : at + 1;

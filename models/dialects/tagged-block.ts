@@ -1,7 +1,7 @@
 // Finds the block of calls in a reply of the tagged dialect: `<tool>[...]</tool>`, with the prose around it. Everything
 // inside <think> is ignored, and a tag in inline code, between backticks, is text.
 import { CUT_FENCE, endsInFence } from './malformed';
-import { THINK_TAGS } from './thinking';
+import { behindThinking, isInlineCode, THINK_TAGS } from './thinking';
 
 export interface Tags {
   start: string;
@@ -48,7 +48,7 @@ export function scanReply(text: string, tags: Tags): ScannedReply {
     if (!match) break;
     const [mark] = match;
     at = match.index + mark.length;
-    if (text[match.index - 1] === '`' && text[at] === '`' && text[at + 1] !== '`') found.prose += mark;
+    if (isInlineCode(text, match.index, at)) found.prose += mark;
     else if (mark === THINK_TAGS.open) at = behindThinking(text, at);
     else if (mark === THINK_TAGS.close) Object.assign(found, { prose: '', blocks: [], fault: null });
     else if (mark === tags.end) found.fault ??= `It has ${tags.end} without ${tags.start} before it.`;
@@ -57,12 +57,6 @@ export function scanReply(text: string, tags: Tags): ScannedReply {
   // After a block or thinking the tail is empty, and no tag was begun.
   found.fault ??= cutFault(found.prose, text.slice(at), marks);
   return { ...found, prose: found.prose.trim() };
-}
-
-/** Unclosed thinking extends to the end. */
-function behindThinking(text: string, at: number): number {
-  const end = text.indexOf(THINK_TAGS.close, at);
-  return end < 0 ? text.length : end + THINK_TAGS.close.length;
 }
 
 /** Adds the block that begins at `from`, and returns the position after it. */

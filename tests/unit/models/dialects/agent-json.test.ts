@@ -139,6 +139,11 @@ describe('an answer', () => {
     ['text with braces', 'Use ${HOME} or { a: 1 }.', 'Use ${HOME} or { a: 1 }.'],
     ['text that speaks of tool_name', 'The key tool_name is needed.', 'The key tool_name is needed.'],
     ['what stands behind a think block', '<think>hm</think>Yes.', 'Yes.'],
+    [
+      'text about a tag in inline code',
+      'It skips `<think>` blocks. Done.',
+      'It skips `<think>` blocks. Done.',
+    ],
     ['what stands beside a call that was only thought of', `<think>${CALL}</think>No call.`, 'No call.'],
     ['tool markers of another dialect', '<tool>[{"name": "x"}]</tool>', '<tool>[{"name": "x"}]</tool>'],
   ])('is %s', (_name, text, answer) => {

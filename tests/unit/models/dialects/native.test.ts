@@ -88,6 +88,28 @@ describe('a reply', () => {
     });
   });
 
+  test.each([
+    'I changed the parser so that `<think>` blocks are skipped. All 12 tests pass.',
+    'I changed the parser so that <think> blocks are skipped. All 12 tests pass.',
+    'It drops what is before </think> now. Done.',
+    'It reads `<think>`\nand `</think>`\nnow.',
+    'Such a reply:\n\n```\n<think>\nhm\n</think>\nYes.\n```\n\nis an answer.',
+    'Such a reply:\n\n```\nhm\n</think>\nYes.\n```\n\nis an answer.',
+    'Between <think> and\n</think>\nis thinking.',
+  ])('that is about thinking is the whole answer: %j', (answer) => {
+    expect(parse(answer)).toEqual({ kind: 'answer', answer });
+    expect(parse(`<think>hm</think>\n${answer}`)).toEqual({ kind: 'answer', answer });
+  });
+
+  test.each([
+    ['thinking twice', '<think>a</think>\n<think>b</think>\nYes.'],
+    ['thinking whose beginning is missing', 'hm, hm</think>\nYes.'],
+    ['thinking whose beginning is missing, on a line of its own', 'hm `x`\n</think>\n\nYes.'],
+    ['thinking whose beginning is missing, before the answer on its line', 'hm\n</think> Yes.'],
+  ])('with %s is what stands behind it', (_name, text) =>
+    expect(parse(text)).toEqual({ kind: 'answer', answer: 'Yes.' }),
+  );
+
   test('with a text like a reference keeps it', () => {
     expect(parse('', ['a', 'x', '{"dir": "$HOME"}'])).toMatchObject({ calls: [{ args: { dir: '$HOME' } }] });
   });
