@@ -1,12 +1,9 @@
 // The tool `apply_patch`: changes files by a patch in the format of OpenAI's Codex, all of it or nothing.
-import { rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import * as z from 'zod/mini';
-import { prepareWrite, type Prepared } from './atomic-write';
-import { fileError, plainText } from './host-files';
+import { plainText } from './host-files';
+import { changeFiles } from './patch/change-files';
 import { parsePatch } from './patch/parse-patch';
 import { planPatch, type PatchPlan } from './patch/plan-patch';
-import { makeFolders } from '../../system/make-folder';
 import { hostOf, type Tool } from '../tool';
 
 const FORMAT = [
@@ -41,34 +38,10 @@ export const applyPatchTool: Tool<z.infer<typeof argsSchema>, string> = {
     const { cwd } = hostOf(context);
     const plan = await planPatch(cwd, parsePatch(input));
     context.signal.throwIfAborted();
-    await write(plan);
+    await changeFiles(plan.contents);
     return summaryOf(plan);
   },
 };
-
-/** All new contents are written beside their files before the first is moved in: a full disk changes nothing. */
-async function write({ contents }: PatchPlan): Promise<void> {
-  const prepared: Prepared[] = [];
-  let path = '';
-  try {
-    for (const [file, planned] of contents) {
-      path = file;
-      if (planned === null) continue;
-      await makeFolders(dirname(file));
-      prepared.push(await prepareWrite(file, planned.content, planned.modeOf));
-    }
-    for (const one of prepared) await one.commit();
-    for (const [file, planned] of contents) {
-      path = file;
-      // A file that the same patch adds and deletes never existed.
-      if (planned === null) await rm(file, { force: true });
-    }
-  } catch (err) {
-    throw fileError(err, 'changed', path);
-  } finally {
-    for (const one of prepared) await one.discard();
-  }
-}
 
 function summaryOf({ added, modified, deleted }: PatchPlan): string {
   const lines = [

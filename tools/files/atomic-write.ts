@@ -14,6 +14,8 @@ const NEW_FILE = 0o666 & ~process.umask();
 
 /** New content beside its file, until it is moved into place. */
 export interface Prepared {
+  /** The file that it becomes; links are followed. */
+  target: string;
   commit(): Promise<void>;
   discard(): Promise<void>;
 }
@@ -29,10 +31,7 @@ export async function prepareWrite(path: string, content: string, modeOf = path)
   const existing = await statOrNone(target);
   if (existing && !existing.isFile()) throw notRegular(path, kindOf(existing));
   const before = modeOf === path ? existing : await statOrNone(modeOf);
-  const temporary = join(
-    dirname(target),
-    `.${basename(target).slice(0, 200)}.${randomBytes(6).toString('hex')}`,
-  );
+  const temporary = besideOf(target);
   const file = await open(temporary, 'wx', 0o600);
   const discard = (): Promise<void> => unlink(temporary).catch(() => undefined);
   try {
@@ -47,8 +46,15 @@ export async function prepareWrite(path: string, content: string, modeOf = path)
   } finally {
     await file.close();
   }
-  return { commit: () => rename(temporary, target), discard };
+  return { target, commit: () => rename(temporary, target), discard };
 }
+
+/** A free name in the same folder. */
+export const besideOf = (path: string): string =>
+  join(dirname(path), `.${startOf(basename(path))}.${randomBytes(6).toString('hex')}`);
+
+/** A name has 255 bytes. */
+const startOf = (name: string): string => Buffer.from(name).subarray(0, 200).toString();
 
 /** The file that a path resolves to, which need not exist. */
 async function followLinks(path: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+import { isPossible, readOnlyMount } from '../../helpers/unwritable';
 
 let patch: ToolOnHost;
 beforeEach(() => {
@@ -151,6 +153,41 @@ test('a changed or renamed file loses its set-user-ID and set-group-ID bits', as
   );
   const modes = ['run', 'stroll'].map((name) => statSync(join(patch.directory, name)).mode & 0o7777);
   expect(modes).toEqual([0o755, 0o755]);
+});
+
+/** As a deletion in a folder that cannot be written, or a file of somebody else in a sticky one. */
+const withMounts = isPossible(readOnlyMount) ? describe : describe.skip;
+withMounts('a change that the system refuses', () => {
+  const A = ['*** Add File: new', '+new', '*** Update File: a', '@@', '-1', '+one', '*** Delete File: gone'];
+  const before: Files = { a: '1\n', gone: 'x', 'vendor/b': '1\n' };
+  const inodeOf = (name: string): number => statSync(join(patch.directory, name)).ino;
+
+  test.each([
+    ['deletion', ['*** Delete File: vendor/b'], 'vendor'],
+    ['replaced file', ['*** Update File: vendor/b', '@@', '-1', '+2'], 'vendor/b'],
+  ])('as the last of a patch changes nothing: a %s', async (_what, last, mounted) => {
+    put(before);
+    const inodes = ['a', 'gone'].map(inodeOf);
+    const path = join(patch.directory, mounted);
+    if (mounted === 'vendor') readOnlyMount.forbid(path);
+    else execFileSync('mount', ['--bind', path, path]);
+    try {
+      await expect(apply(wrap(...A, ...last))).rejects.toThrow(
+        `file_failed: The file ${join(patch.directory, 'vendor/b')} could not be changed`,
+      );
+      expect(filesNow()).toEqual(before);
+      expect(['a', 'gone'].map(inodeOf)).toEqual(inodes);
+    } finally {
+      readOnlyMount.allow(path);
+    }
+  });
+});
+
+test('files whose names are as long as can be are changed and deleted', async () => {
+  const [a, b] = ['ä'.repeat(127), 'ö'.repeat(127)] as const;
+  put({ [a]: '1\n', [b]: '1\n' });
+  await apply(wrap(`*** Update File: ${a}`, '@@', '-1', '+2', `*** Delete File: ${b}`));
+  expect(filesNow()).toEqual({ [a]: '2\n' });
 });
 
 const FIRST = [
