@@ -67,6 +67,8 @@ export class HostFiles {
     const close = (): void => channel.close();
     signal?.addEventListener('abort', close);
     try {
+      // Nobody heard of an abort while it connected.
+      signal?.throwIfAborted();
       await work(channel, collecting(outcomes, observer));
       return outcomes;
     } catch (err) {
