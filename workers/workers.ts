@@ -92,7 +92,11 @@ export class Workers {
    * data folder. If a worker fails, ends all of them and throws its error. Can be called once.
    */
   async run({ onReady }: { onReady?: ((ready: WorkersReady) => void) | undefined } = {}): Promise<void> {
-    if (this.isStopping) return this.close();
+    if (this.isStopping) {
+      await this.close();
+      if (this.failure) throw this.failure;
+      return;
+    }
     this.running ??= this.serveAndLetGo(onReady);
     return this.running;
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { isGrpcServiceError } from '@temporalio/client';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { packageRoot } from '../../../system/package-root';
 import { detectTreeKill } from '../../../exec/processes/process-tree';
@@ -168,6 +169,15 @@ test('workers that are shut down before they run end at once and release the hos
   const serving = await serve();
   await serving.end();
 }, 60_000);
+
+test('workers that lose their host before they run release it, and `run` throws why', async () => {
+  const workers = await createWorkers({ connection, dataDir: engine.dataDir });
+  const lost = new HoldfastError('internal', { reason: 'the host was lost' });
+  workers.fail(lost);
+  await expect(workers.run()).rejects.toBe(lost);
+  await using next = await createWorkers({ connection, dataDir: engine.dataDir });
+  expect(next.client).toBeDefined();
+});
 
 testEachOf([['shutdown'], ['close']] as [string][], ([how]) => how === 'close')(
   'a process that made workers and never ran them ends by itself after %s(), and leaves nothing',
