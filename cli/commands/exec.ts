@@ -27,6 +27,8 @@ export interface ExecOptions extends WayOptions {
   cwd?: string;
 }
 
+const AWAY: readonly string[] = ['host_unreachable', 'session_unreachable'];
+
 /** A person at a command line waits for the end: only a prompt ends the wait earlier. */
 const PATIENT_MS = LONGEST_WAIT_MS;
 
@@ -48,9 +50,16 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
       throw await session.withRecent(err);
     })
     .finally(() => clearInterval(watch));
-  await follower?.finish(view);
+  await follower?.finish(view).catch(noteAway);
   if (options.json) printJson(view);
   return exitCodeOf(view, options);
+}
+
+/** The command has ended all the same, and its exit code counts. */
+function noteAway(err: unknown): void {
+  const isAway = err instanceof HoldfastError && AWAY.includes(err.code);
+  if (!isAway) throw err;
+  note(`The rest of its output is not shown: ${err.message}`);
 }
 
 function run(
@@ -115,7 +124,7 @@ async function follow(
     if (err.code === 'attach_refused') note(err.message);
     return { terminal: null };
   });
-  return way.terminal ? followRemote(way.terminal) : followSession(session, options.id);
+  return way.terminal ? followRemote(way.terminal, session) : followSession(session, options.id);
 }
 
 /** Ctrl-C goes to the command, as in any terminal; a second one leaves it running and exits with 130. */

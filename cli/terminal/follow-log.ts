@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MAX_PAGE_BYTES, type CommandView } from '../../contracts/sessions/session';
-import { logEnd, nextPiece, shownPiece, truncated } from '../../exec/output/log-reader';
+import { logEnd, nextPiece, shownPiece, truncated, type Piece } from '../../exec/output/log-reader';
 import type { RemoteTerminal } from '../../exec/attach/remote-terminal';
 import { draw } from './guarded-output';
 import { inertFor } from './inert-text';
@@ -13,6 +13,8 @@ const LOOK_EVERY_MS = 25;
 const CHUNK_BYTES = 1024 * 1024;
 /** An open connection reports new bytes at once. */
 const REMOTE_WAIT_MS = 10_000;
+/** What has not answered by then does not. */
+const SILENT_MS = 10_000;
 /** Each look is recorded in the session's history. */
 export const LOOK_THROUGH_TEMPORAL_MS = 1_000;
 export const PAGE = { maxBytes: MAX_PAGE_BYTES };
@@ -52,31 +54,58 @@ export function followLog(path: string, from: number): Follower {
   return { finish, stop: () => stopped.abort() };
 }
 
-/** For listening hosts: the log, over a connection that this follower closes. */
-export async function followRemote(terminal: RemoteTerminal): Promise<Follower> {
+/**
+ * For listening hosts: the log, over a connection that this follower closes. If that is lost, since the host's worker was
+ * replaced or the network was cut, the rest comes page by page through Temporal.
+ */
+export async function followRemote(terminal: RemoteTerminal, session: SessionHandle): Promise<Follower> {
   const filter = inertFor(process.stdout);
   const stopped = new AbortController();
   let at = await terminal.end();
-  const print = async (waitMs: number, signal?: AbortSignal): Promise<boolean> => {
-    const piece = await terminal.read(at, waitMs, signal);
-    const isMore = piece.to > at;
-    at = piece.to;
-    await write(filter.push(shownPiece(piece)));
+  let isLost = false;
+  const read = async (waitMs: number, signal: AbortSignal): Promise<Piece | undefined> => {
+    if (isLost) return undefined;
+    const silent = AbortSignal.timeout(waitMs + SILENT_MS);
+    try {
+      return await terminal.read(at, waitMs, AbortSignal.any([signal, silent]));
+    } catch {
+      // Its last wait may go unanswered: `finish` reads the rest.
+      isLost = !signal.aborted;
+      return undefined;
+    }
+  };
+  /** Whether there was more. */
+  const print = async (to: number, bytes: Buffer): Promise<boolean> => {
+    const isMore = to > at;
+    at = to;
+    await write(filter.push(bytes));
     return isMore;
   };
+  const look = async (wait: typeof NEXT | null, signal: AbortSignal): Promise<boolean> => {
+    const piece = await read(wait ? REMOTE_WAIT_MS : 0, signal);
+    if (piece) return print(piece.to, shownPiece(piece));
+    if (!isLost) return false;
+    const page = await session.output({ ...PAGE, from: at, ...wait });
+    return print(page.to, Buffer.from(page.output));
+  };
   const loop = (async (): Promise<void> => {
-    while (!stopped.signal.aborted) await print(REMOTE_WAIT_MS, stopped.signal);
-  })().catch((err: unknown) => {
-    // Its last wait may go unanswered: `finish` reads the rest.
-    if (!stopped.signal.aborted) throw err;
-  });
+    while (!stopped.signal.aborted) {
+      await look(NEXT, stopped.signal).catch((err: unknown) => {
+        // The host may be away for a while.
+        if (!(err instanceof HoldfastError)) throw err;
+      });
+      if (isLost)
+        await delay(LOOK_THROUGH_TEMPORAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+    }
+  })();
   // `finish` reports it: an unhandled rejection would end the process with a stack trace.
   loop.catch(() => undefined);
   const finish = async ({ to }: { to: number }): Promise<void> => {
     stopped.abort();
+    const never = new AbortController().signal;
     try {
       await loop;
-      while (at < to && (await print(0)));
+      while (at < to && (await look(null, never)));
     } finally {
       terminal.close();
     }

@@ -1,4 +1,5 @@
 // People at terminals of another machine: directly, if it listens, else through Temporal.
+import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
@@ -324,6 +325,32 @@ describe('a host that listens', () => {
     again.types(LEAVE);
     expect(await again.exits()).toBe(0);
     // A host and two command lines are started, and two ends of a host waited for.
+  }, 180_000);
+});
+
+describe('a host whose worker is replaced', () => {
+  test('exec shows all the output of its command, and passes its exit code on', async () => {
+    const agent = newAgent();
+    const code = 'echo begun; until [ -e go-on ]; do sleep 0.02; done; seq 30000; exit 3';
+    const way = ['--agent', agent, '--host', 'pi', '--token-file', tokenFile];
+    const running = engine.spawnCli(['exec', ...way, code]);
+    const said = { stdout: '', stderr: '' };
+    running.stdout?.on('data', (data: Buffer) => (said.stdout += data.toString()));
+    running.stderr?.on('data', (data: Buffer) => (said.stderr += data.toString()));
+    const ended = once(running, 'close');
+    await until(() => said.stdout.includes('begun'));
+    const before = (await engine.client.hosts.state('pi')).facts?.listens?.address;
+    await pi.kill();
+    await pi.serve('--listen', '127.0.0.1:0');
+    await until(async () => {
+      const address = (await engine.client.hosts.state('pi')).facts?.listens?.address;
+      return address !== undefined && address !== before;
+    });
+    writeFileSync(join(pi.root, 'go-on'), '');
+    expect(await ended).toEqual([3, null]);
+    expect(said.stderr).not.toContain('unreachable');
+    const whole = ['begun', ...Array.from({ length: 30_000 }, (_, n) => String(n + 1)), ''].join('\n');
+    expect(said.stdout === whole).toBe(true);
   }, 180_000);
 });
 
