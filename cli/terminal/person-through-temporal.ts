@@ -106,8 +106,8 @@ class LineKeyboard {
     const at = keys.indexOf(this.detachByte);
     const text = (at < 0 ? keys : keys.subarray(0, at)).toString('utf8');
     // Arrow keys and the like mean nothing to a line that has not been sent.
-    if (text.startsWith('\x1b')) return ring();
-    for (const char of text) this.key(char);
+    if (text.startsWith('\x1b')) ring();
+    else for (const char of text) this.key(char);
     if (at >= 0) this.leave();
   }
 
@@ -120,7 +120,7 @@ class LineKeyboard {
       this.line = '';
     } else if (ERASE.includes(char)) {
       if (this.line !== '') draw('\b \b', process.stderr);
-      this.line = this.line.slice(0, -1);
+      this.line = Array.from(this.line).slice(0, -1).join('');
     } else if (char >= ' ') {
       this.line += char;
       draw(this.echoes ? char : '·', process.stderr);
