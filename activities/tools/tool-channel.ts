@@ -5,6 +5,7 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 import { inTrace } from '../../client/delivery/traced-client';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { isPassing } from '../../contracts/errors/passing';
 import { sessionWorkflowId, type SessionRef } from '../../contracts/ids';
 import type { TraceContext } from '../../contracts/telemetry/trace';
 import { advance, ASKED, isKept, isOpen, isSlow, type CallState } from '../../contracts/tools/call-state';
@@ -138,7 +139,7 @@ class SessionChannel {
       await this.deliver(call, outcome, over);
       crashPoint('call-answered');
     } catch (err) {
-      if (!over.aborted) await this.giveFailure(call, err);
+      if (!over.aborted) await this.giveFailure(call, err, over);
     } finally {
       this.open.delete(call.id);
       this.release(call.id);
@@ -269,9 +270,9 @@ class SessionChannel {
     try {
       if (over.aborted) return;
       const answer = await this.answerOf(call, outcome, over);
-      if (!over.aborted) await this.give(call, answer);
+      if (!over.aborted) await this.give(call, answer, over);
     } finally {
-      // If this worker stops, the next one delivers it.
+      // The script has it, or is gone. If this worker stops, the next one delivers it.
       if ('blob' in outcome && !this.signal.aborted)
         this.options.blobs.releaseResult(this.ref.agent, outcome.blob);
     }
@@ -296,23 +297,36 @@ class SessionChannel {
     }
   }
 
-  private async give(call: OpenCall, answer: Answer): Promise<void> {
+  private async give(call: OpenCall, answer: Answer, over: AbortSignal): Promise<void> {
     const { id } = call;
-    await this.options.sessions.answerCall(this.ref, { id, answer: { callId: id, ...answer } });
+    await this.answerHolder(id, answer, over);
     // Sent with the next message; the session may not know the call any more.
     if (isKept(call.state)) this.answered.push(id);
     advance(call, { type: 'delivered' });
   }
 
+  /** A holder that is stopped keeps the call open, and tells nobody of it again when it continues: it is waited for. */
+  private async answerHolder(id: string, answer: Answer, over: AbortSignal): Promise<void> {
+    for (let isTold = false; ; isTold = true) {
+      try {
+        return await this.options.sessions.answerCall(this.ref, { id, answer: { callId: id, ...answer } });
+      } catch (err) {
+        if (over.aborted || !isPassing(err)) throw err;
+        if (!isTold) this.options.log('a call could not be answered yet', { call: id, error: whyOf(err) });
+      }
+      await delay(AGAIN_MS, undefined, { signal: over });
+    }
+  }
+
   /** Reports any failure to the script, which would wait for ever otherwise. */
-  private async giveFailure(call: OpenCall, err: unknown): Promise<void> {
+  private async giveFailure(call: OpenCall, err: unknown, over: AbortSignal): Promise<void> {
     const { id } = call;
     const reason = whyOf(err);
     this.options.log('a call could not be answered', { call: id, error: reason });
     const known = err instanceof HoldfastError ? err : new HoldfastError('internal', { reason });
     // A failure here means that its holder is gone, and the script with it.
     advance(call, { type: 'ended', outcome: known.toOutcome() });
-    await this.give(call, known.toOutcome()).catch(() => undefined);
+    await this.give(call, known.toOutcome(), over).catch(() => undefined);
   }
 
   /** Their scripts have ended with the terminal. If this worker is stopping instead, the next one serves them. */
@@ -326,9 +340,8 @@ class SessionChannel {
     if (call) advance(call, { type: 'cancelled', reason });
     call?.abort.abort();
     if (!(await this.isCancelled(id, reason))) return;
-    const cancelled = new HoldfastError('call_cancelled', { tool: id, reason });
-    const answer = { callId: id, ...cancelled.toOutcome() };
-    await this.options.sessions.answerCall(this.ref, { id, answer }).catch(() => undefined);
+    const cancelled = new HoldfastError('call_cancelled', { tool: id, reason }).toOutcome();
+    await this.answerHolder(id, cancelled, this.signal).catch(() => undefined);
     if (call) advance(call, { type: 'delivered' });
     // An earlier worker may have had it recorded.
     this.answered.push(id);

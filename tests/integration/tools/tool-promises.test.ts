@@ -1,9 +1,10 @@
 // What docs/tools.md says of time-outs, secrets and Ctrl-C, with own tools in real sessions.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
 import { packageRoot } from '../../../system/package-root';
+import { processStat } from '../../../system/processes/proc';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { until } from '../../helpers/until';
 import { holderRecord } from '../../helpers/holder-record';
@@ -103,3 +104,34 @@ describe('when the terminal of a script is killed, the call that it waits for is
     await noCallRuns();
   }, 60_000);
 });
+
+test.each([
+  ['small', 5],
+  ['large', 300_000],
+])(
+  'a call that ends while its terminal is stopped gives the script its %s result once the terminal continues',
+  async (name, length) => {
+    const code = `tool answers --file "$PWD/${name}" --length ${length} | wc -c`;
+    const running = session.exec({ id: 'counts', code });
+    running.catch(() => undefined);
+    await until(() => linesOf(name).length === 1);
+    const { pid } = holderRecord(engine, session.ref).identity;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await until(() => processStat(pid)?.state === 'T');
+      const logged = (): string => readFileSync(join(engine.dataDir, 'worker.log'), 'utf8');
+      const before = logged().length;
+      writeFileSync(join(folder, `${name}.go`), '');
+      await until(() => logged().slice(before).includes('a call could not be answered'));
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    // Who waited for the command was told that its terminal does not answer.
+    await running.catch(() => undefined);
+    expect((await session.output({ wait: 'exit', waitMs: 30_000, from: 0 })).output.trim()).toBe(
+      String(length),
+    );
+    expect(linesOf(name)).toEqual(['ran']);
+  },
+  60_000,
+);
