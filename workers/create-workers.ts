@@ -159,7 +159,6 @@ export async function composeWorkers(
     const quota = new QuotaGate({
       counter: client.quota,
       limits: () => configured.quota(),
-      now: options.now ?? Date.now,
     });
     const metrics = wantedMetrics(configuration.telemetry);
     const { telemetry } = configuration;

@@ -8,7 +8,6 @@ import {
   checkOptions,
   CONVERTER,
   FOLDER,
-  FUNCTION,
   FUNCTIONS,
   oneOf,
   rule,
@@ -45,8 +44,6 @@ export interface WorkersOptions extends ConnectOptions {
   checkpoints?: CheckpointSettings['enabled'] | undefined;
   /** How long steps may take to end once the workers are told to stop, in milliseconds. Default: 2,000. */
   drainMs?: number | undefined;
-  /** The clock by which the day of a quota ends, for tests. Default: this machine's. */
-  now?: (() => number) | undefined;
   /** Default: the logger of the SDK's Runtime. */
   log?: WorkersLog | undefined;
 }
@@ -64,7 +61,6 @@ const RULES = {
   models: FUNCTIONS,
   checkpoints: oneOf(CHECKPOINTS_ENABLED),
   drainMs: rule('milliseconds, from 0', (value) => Number.isFinite(value) && Number(value) >= 0),
-  now: FUNCTION,
   log: withMethods('a logger with info() and warn()', 'info', 'warn'),
   address: TEXT,
   namespace: TEXT,

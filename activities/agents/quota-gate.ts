@@ -1,15 +1,9 @@
 // The quota before and after each model call. A deployment without one pays nothing: neither a query nor a signal.
+import { Context } from '@temporalio/activity';
 import type { QuotaCounter } from '../../client/quota-counter';
 import type { Usage } from '../../contracts/agents/agent';
 import type { ModelCall } from '../../contracts/models/model-call';
-import {
-  dayOf,
-  isLimited,
-  nextDayMs,
-  reachedOf,
-  usedOn,
-  type DailyQuota,
-} from '../../contracts/models/daily-quota';
+import { isLimited, nextDayMs, reachedOf, usedAt, type DailyQuota } from '../../contracts/models/daily-quota';
 import { agentWorkflowId } from '../../contracts/ids';
 import { tokensOf } from '../../contracts/models/usage';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -23,7 +17,6 @@ export interface QuotaGateOptions {
   counter: Pick<QuotaCounter, 'read' | 'add'>;
   /** The current one: it follows the configuration. */
   limits: () => DailyQuota;
-  now: () => number;
 }
 
 export class QuotaGate {
@@ -34,7 +27,7 @@ export class QuotaGate {
     { agent, turn }: ModelCall,
     call: () => Promise<T>,
   ): Promise<T> {
-    const { counter, limits, now } = this.options;
+    const { counter, limits } = this.options;
     // An agent that sums up between two turns cannot wait: it would go on without the conversation. It is counted.
     const mayWait = turn.workflowId !== agentWorkflowId(agent);
     const reached = mayWait ? await this.reached() : undefined;
@@ -43,7 +36,7 @@ export class QuotaGate {
     crashPoint('model-answered');
     if (isLimited(limits()) && reply.usage) {
       const { costUsd } = reply.usage;
-      const own = { day: dayOf(now()), run: turn.runId ?? turn.workflowId, messages: turn.count };
+      const own = { run: turn.runId ?? turn.workflowId, messages: turn.count };
       await counter.add({ ...own, tokens: tokensOf(reply.usage), costUsd });
     }
     crashPoint('model-counted');
@@ -54,16 +47,20 @@ export class QuotaGate {
   async waitForRoom(): Promise<void> {
     const reached = await this.reached();
     if (!reached) return;
-    const { now } = this.options;
-    const retryAfterMs = Math.min(LOOK_MS, nextDayMs(now()) - now());
+    const now = serverTime();
+    const retryAfterMs = Math.min(LOOK_MS, nextDayMs(now) - now);
     throw toRetryableFailure(new HoldfastError('quota_reached', { ...reached, retryAfterMs }));
   }
 
   private async reached(): Promise<{ got: string; allowed: string; until: string } | undefined> {
-    const { counter, limits, now } = this.options;
+    const { counter, limits } = this.options;
     if (!isLimited(limits())) return undefined;
-    const used = usedOn(await counter.read(), dayOf(now()));
+    const now = serverTime();
+    const used = usedAt(await counter.read(), now);
     const reached = reachedOf(limits(), used);
-    return reached && { ...reached, until: new Date(nextDayMs(now())).toISOString() };
+    return reached && { ...reached, until: new Date(nextDayMs(now)).toISOString() };
   }
 }
+
+/** When the server handed out this attempt: the clock that the counter goes by, too. */
+const serverTime = (): number => Context.current().info.currentAttemptScheduledTimestampMs;

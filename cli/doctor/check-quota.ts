@@ -1,12 +1,11 @@
 // `holdfast doctor` on the quota: how much of what agents may use in a day is used.
 import type { HoldfastClient } from '../../client/holdfast-client';
 import {
-  dayOf,
   dollars,
   isLimited,
   nextDayMs,
   reachedOf,
-  usedOn,
+  usedAt,
   type DailyQuota,
 } from '../../contracts/models/daily-quota';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
@@ -31,7 +30,7 @@ export async function checkQuota(
   let client: HoldfastClient | undefined;
   try {
     client = await connect();
-    const used = usedOn(await client.quota.read(), dayOf(now));
+    const used = usedAt(await client.quota.read(), now);
     const parts = [
       limits.tokens !== null && `${used.tokens} of ${limits.tokens} tokens`,
       limits.costUsd !== null && `${dollars(used.costUsd)} of ${dollars(limits.costUsd)}`,

@@ -1,5 +1,5 @@
 // The quota of a deployment: what the models of all its agents may use in a day. Plain JSON and pure functions: the day
-// comes from the callers, since workflows have no clock of their own.
+// comes from the callers, who have it from the server. A machine's own clock may be years ahead.
 
 /** What the configuration allows; null: no limit. */
 export interface DailyQuota {
@@ -19,7 +19,6 @@ export interface DayUse {
 
 /** What one model call used. */
 export interface ModelUse {
-  day: string;
   /** The run of the turn, and how many messages it had: the same for each attempt, and more at each call. */
   run: string;
   messages: number;
@@ -45,12 +44,11 @@ const DAY_MS = 86_400_000;
 export const nextDayMs = (timeMs: number): number => (Math.floor(timeMs / DAY_MS) + 1) * DAY_MS;
 
 /** A second attempt at a call that was counted changes nothing. */
-export function countUse({ use, counted }: QuotaRecord, call: ModelUse): QuotaRecord {
-  const { day, run, messages, tokens, costUsd } = call;
+export function countUse({ use, counted }: QuotaRecord, call: ModelUse, timeMs: number): QuotaRecord {
+  const { run, messages, tokens, costUsd } = call;
   const last = counted.find(([other]) => other === run)?.[1] ?? -1;
   if (messages <= last) return { use, counted };
-  // The clock of a worker may lag: what it reports late is part of the day that has begun.
-  const today = use && use.day >= day ? use : { day, tokens: 0, costUsd: 0, unpriced: 0 };
+  const today = usedAt(use, timeMs);
   const others = counted.filter(([other]) => other !== run);
   return {
     use: {
@@ -63,9 +61,13 @@ export function countUse({ use, counted }: QuotaRecord, call: ModelUse): QuotaRe
   };
 }
 
-/** What was used on `day`, or on a later one that another worker's clock has reached. */
-export const usedOn = (use: DayUse | null, day: string): DayUse =>
-  use && use.day >= day ? use : { day, tokens: 0, costUsd: 0, unpriced: 0 };
+/** What was used on the day of a time. */
+export function usedAt(use: DayUse | null, timeMs: number): DayUse {
+  const day = dayOf(timeMs);
+  // About midnight the clocks of a server's machines differ: what has begun is not forgotten.
+  const isToday = use?.day === day || use?.day === dayOf(nextDayMs(timeMs));
+  return use && isToday ? use : { day, tokens: 0, costUsd: 0, unpriced: 0 };
+}
 
 /** Why no further call may begin, if so. */
 export function reachedOf(

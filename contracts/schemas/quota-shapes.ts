@@ -9,7 +9,6 @@ export const quotaSchema = z.strictObject({
 const amount = z.number().check(z.minimum(0));
 
 export const modelUseSchema = z.object({
-  day: z.string().check(z.regex(/^\d{4}-\d\d-\d\d$/)),
   run: z.string().check(z.minLength(1), z.maxLength(100)),
   messages: z.int().check(z.minimum(0)),
   tokens: amount,

@@ -1,5 +1,5 @@
 // `quota`: counts what the models of all agents of a task queue use in a day. The limits are the workers': it only counts,
-// each call once. Without a clock: a day begins with the first call of it.
+// each call once. The time is the server's: a day begins with the first call of it.
 import { condition, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { countUse, dollars, type QuotaRecord } from '../../contracts/models/daily-quota';
 import { QUOTA_MESSAGES as MESSAGES } from '../../contracts/messages/to-quotas';
@@ -26,7 +26,7 @@ export async function quota(carried?: QuotaRecord): Promise<void> {
   const listener = new Listener({ admit: (parse) => parse(), signalled });
   listener.query(MESSAGES.state, () => record.use);
   listener.signal(MESSAGES.used, (use) => {
-    record = countUse(record, use);
+    record = countUse(record, use, Date.now());
     show();
   });
   show();

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CrashPoint } from '../../../system/faults/crash-point';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
-import { dayOf, quotaWorkflowId } from '../../../contracts/models/daily-quota';
+import { dayOf, quotaWorkflowId, type DayUse, type QuotaRecord } from '../../../contracts/models/daily-quota';
+import { WORKFLOWS } from '../../../contracts/messages';
 import { MAIN_TASK_QUEUE } from '../../../contracts/ids';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
 import { createWorkers } from '../../../workers';
@@ -114,18 +115,26 @@ test('a turn whose time ends before there is room ends as `time_limit`, with the
   });
 }, 120_000);
 
-test('the count outlives all workers and their folders, and the next day begins with nothing', async () => {
+/** The counter, as if a day with this use were the last that it knows. */
+async function knows(use: DayUse): Promise<void> {
+  const { workflow } = engine.client.temporal;
+  const workflowId = quotaWorkflowId(MAIN_TASK_QUEUE);
+  await workflow.getHandle(workflowId).terminate('the test sets the day');
+  const record: QuotaRecord = { use, counted: [] };
+  await workflow.start(WORKFLOWS.quota, { workflowId, taskQueue: MAIN_TASK_QUEUE, args: [record] });
+}
+const today = (): string => dayOf(Date.now());
+
+test('the count outlives all workers and their folders; the next day begins with nothing, and a day that is years ahead holds up nobody', async () => {
   const before = await used();
   expect(before).toBeGreaterThan(1000);
   await engine.killWorker();
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-quota-'));
   writeFileSync(join(dataDir, 'holdfast.toml'), '[quota]\ntokens_per_day = 1000\n');
-  let aheadMs = 0;
   const { address } = engine.server();
   const workers = await createWorkers({
     ...{ address, dataDir, host: null, join: true },
     namespace: engine.namespace,
-    now: () => Date.now() + aheadMs,
     log: { info: () => undefined, warn: () => undefined },
   });
   const running = workers.run();
@@ -133,10 +142,13 @@ test('the count outlives all workers and their folders, and the next day begins 
     expect(await used()).toBe(before);
     const held = await started(7);
     await untilHeld(held);
-    aheadMs = DAY_MS;
+    await knows({ day: dayOf(Date.now() - DAY_MS), tokens: before, costUsd: 0, unpriced: 0 });
     expect(await held.result()).toMatchObject({ answer: 'done' });
-    const today = { day: dayOf(Date.now() + aheadMs), tokens: 7 };
-    expect(await engine.client.quota.read()).toMatchObject(today);
+    expect(await engine.client.quota.read()).toMatchObject({ day: today(), tokens: 7 });
+    // As a worker did whose clock was years ahead.
+    await knows({ day: '2036-01-01', tokens: before, costUsd: 0, unpriced: 0 });
+    expect(await (await started(8)).result()).toMatchObject({ answer: 'done' });
+    expect(await engine.client.quota.read()).toMatchObject({ day: today(), tokens: 8 });
   } finally {
     workers.shutdown();
     await running;
