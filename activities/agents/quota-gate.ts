@@ -24,7 +24,7 @@ export class QuotaGate {
 
   /** Runs a call of the model, unless the quota is used up: throws `quota_reached`. Calls that run at the time may go beyond it. */
   async around<T extends { usage?: Usage | undefined }>(
-    { agent, turn }: ModelCall,
+    { agent, turn, earlier }: ModelCall,
     call: () => Promise<T>,
   ): Promise<T> {
     const { counter, limits } = this.options;
@@ -36,8 +36,10 @@ export class QuotaGate {
     crashPoint('model-answered');
     if (isLimited(limits()) && reply.usage) {
       const { costUsd } = reply.usage;
-      const own = { run: turn.runId ?? turn.workflowId, messages: turn.count };
-      await counter.add({ ...own, tokens: tokensOf(reply.usage), costUsd });
+      // Such a summary is of what comes before any turn: that becomes more until the agent's next one.
+      const { count: messages } = mayWait ? turn : earlier;
+      const run = turn.runId ?? turn.workflowId;
+      await counter.add({ run, messages, tokens: tokensOf(reply.usage), costUsd });
     }
     crashPoint('model-counted');
     return reply;

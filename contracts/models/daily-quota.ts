@@ -19,7 +19,7 @@ export interface DayUse {
 
 /** What one model call used. */
 export interface ModelUse {
-  /** The run of the turn, and how many messages it had: the same for each attempt, and more at each call. */
+  /** The run of the turn or agent, and how many messages it had: the same for each attempt, and more at each call. */
   run: string;
   messages: number;
   tokens: number;
