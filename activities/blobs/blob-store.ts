@@ -23,7 +23,7 @@ import { BlobFolder } from './blob-folder';
 import { BlobRoom, type BlobLimits } from './blob-room';
 
 /** In base64 and encrypted, it stays below the payload limit of 2 MiB. */
-export const PART_BYTES = 1_000_000;
+const PART_BYTES = 1_000_000;
 
 /** This machine as others see it: where they fetch values stored here, and how it fetches values stored elsewhere. */
 export interface BlobPlace {
@@ -80,8 +80,8 @@ export class BlobStore {
     return this.write(null, content, 'copy');
   }
 
-  /** Bytes from an offset, empty beyond the end. Throws `not_found`. */
-  async part(sha256: string, from: number): Promise<Buffer> {
+  /** Bytes from an offset, empty beyond the end, and whether they end at the value's end. Throws `not_found`. */
+  async part(sha256: string, from: number): Promise<{ part: Buffer; isLast: boolean }> {
     const paths = await this.files.allOf(sha256);
     const found = paths[0] ?? (await this.files.imagesOf(sha256))[0] ?? this.files.copy(sha256);
     const file = await open(found).catch(() => {
@@ -90,8 +90,9 @@ export class BlobStore {
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(PART_BYTES), 0, PART_BYTES, from);
       const { size } = await file.stat();
-      if (from + bytesRead === size) this.delivered(paths);
-      return buffer.subarray(0, bytesRead);
+      const isLast = from + bytesRead === size;
+      if (isLast) this.delivered(paths);
+      return { part: buffer.subarray(0, bytesRead), isLast };
     } finally {
       await file.close();
     }

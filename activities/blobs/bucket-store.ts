@@ -63,6 +63,8 @@ export interface BucketStoreOptions {
 
 export class BucketStore {
   private readonly room: BlobRoom;
+  /** Arguments of calls that this process serves. */
+  private readonly needed = new Set<string>();
   /** Results that a machine without a bucket has fetched, and when: it cannot remove them. */
   private readonly fetched = new Map<string, number>();
   /** A check of a quota has waited in vain, and still does. */
@@ -102,6 +104,7 @@ export class BucketStore {
       throw kind === 'arguments' ? beforeAnything(err) : err;
     }
     this.writtenAt = Date.now();
+    if (kind === 'arguments') this.needed.add(object);
     return { sha256, bytes: content.length, at, object };
   }
 
@@ -154,14 +157,18 @@ export class BucketStore {
 
   /** No call needs it any more. What cannot be removed now is removed by `prune`, a month later. */
   release({ object = '', bytes }: BlobRef): void {
+    this.needed.delete(object);
     this.fetched.delete(object);
     this.remove(object);
     this.room.remove(agentOf(object), bytes);
   }
 
-  /** Another machine has all of it, and asks again only if its delivery was interrupted. */
+  /**
+   * Another machine has all of it, and asks again for a result only if its delivery was interrupted. Arguments are asked
+   * for at each attempt.
+   */
   delivered({ object = '' }: Pick<BlobRef, 'object'>): void {
-    this.fetched.set(object, Date.now());
+    if (!this.needed.has(object)) this.fetched.set(object, Date.now());
   }
 
   /** Removes what has been delivered, and what no call can request any more. */

@@ -3,7 +3,7 @@
 import type { BlobRef, JsonValue, ToolOutcome } from '../../contracts/tools/tools';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MAX_VALUE_BYTES } from '../../exec/protocol';
-import { PART_BYTES, type BlobStore } from './blob-store';
+import type { BlobStore } from './blob-store';
 import { isImageObject, type BucketStore, type ValueOwner } from './bucket-store';
 
 /** Larger values are stored: the server warns at 512 KiB, and every replay reads the history again. */
@@ -76,8 +76,8 @@ export class LargeValues {
     // A part of an encrypted object cannot be read alone.
     if (bucket && !(await this.folder.hasCopy(ref.sha256)))
       await this.folder.keepCopy(await bucket.read(ref, signal));
-    const part = await this.folder.part(ref.sha256, from);
-    if (part.length < PART_BYTES && !isImageObject(ref.object ?? '')) bucket?.delivered(ref);
+    const { part, isLast } = await this.folder.part(ref.sha256, from);
+    if (isLast && !isImageObject(ref.object ?? '')) bucket?.delivered(ref);
     return part;
   }
 

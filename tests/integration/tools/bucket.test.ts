@@ -168,6 +168,21 @@ withS3(`large values in a bucket${missing ? ` (not checked: ${missing})` : ''}`,
     await until(() => s3.objects(bucket).length === 0);
   });
 
+  test('so is a value whose last part is as long as the others; arguments stay until their call is over', async () => {
+    const values = await machine();
+    const ref = await refOf(values.fit(call('1'), 't', 'x'.repeat(2_000_000 - '""'.length)));
+    const { blob: args } = await values.fitArgs(call('2'), { value: VALUE });
+    if (!args) throw new Error('not stored');
+    expect([ref.bytes, args.bytes < 1_000_000]).toEqual([2_000_000, true]);
+    for (const from of [0, 1_000_000]) await values.part(ref, from);
+    await values.part(args, 0);
+    await values.prune(Date.now() + 1.1 * HOUR_MS);
+    await until(() => s3.objects(bucket).length === 1);
+    expect(await values.read('a', args, signal)).toEqual({ value: VALUE });
+    values.releaseArgs('a', args);
+    await until(() => s3.objects(bucket).length === 0);
+  });
+
   test('values that no call can ask for any more are removed, those of others in the bucket are not', async () => {
     const values = await machine();
     await values.fit(call('1'), 't', VALUE);
