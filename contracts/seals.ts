@@ -5,7 +5,7 @@
 export interface Seal {
   /** The message's name, or `start` and the workflow's type. */
   message: string;
-  /** Unique to each message sent. */
+  /** Unique to each message sent: `SENDER/NUMBER`. */
   id: string;
   /** When it was made, in milliseconds by the sender's clock. */
   at: number;
@@ -21,12 +21,16 @@ export interface SealRecord {
   seen: [id: string, at: number][];
   /** Every seal made before this time counts as seen. */
   floor: number;
+  /** The same for seals of one sender: its clock may be ahead of all others. */
+  floors?: [sender: string, at: number][];
 }
 
 /** How far two clocks may differ. */
 export const CLOCK_SKEW_MS = 120_000;
-/** A sender must resend a message that this many others have overtaken. */
+/** A sender must resend a message that this many of its own have overtaken. */
 const REMEMBERED = 1_000;
+/** Senders with a floor of their own. */
+const REMEMBERED_SENDERS = 100;
 
 export const startName = (workflowType: string): string => `start ${workflowType}`;
 
@@ -80,7 +84,8 @@ export function sealFault(
     };
   if (record.seen.some(([id]) => id === seal.id))
     return { got: got('that was accepted before'), allowed: 'each message once' };
-  const earliest = Math.max(record.born - CLOCK_SKEW_MS, record.floor);
+  const own = record.floors?.find(([sender]) => sender === senderOf(seal.id))?.[1] ?? 0;
+  const earliest = Math.max(record.born - CLOCK_SKEW_MS, record.floor, own);
   const latest = now + CLOCK_SKEW_MS;
   if (seal.at > earliest && seal.at <= latest) return undefined;
   return {
@@ -97,6 +102,25 @@ export function rememberSeal(record: SealRecord, seal: unknown, latches: boolean
   if (!isSeal(seal)) return;
   if (latches) record.only = true;
   record.seen.push([seal.id, seal.at]);
-  const forgotten = record.seen.splice(0, Math.max(0, record.seen.length - REMEMBERED));
-  for (const [, at] of forgotten) record.floor = Math.max(record.floor, at);
+  if (record.seen.length > REMEMBERED) forgetFor(record, senderOf(seal.id));
 }
+
+/** The oldest of the same sender, if there is one: a busy one costs nobody else anything. */
+function forgetFor(record: SealRecord, sender: string): void {
+  const oldest = record.seen.findIndex(([id]) => senderOf(id) === sender);
+  const isOnlyOne = oldest === record.seen.length - 1;
+  for (const [id, at] of record.seen.splice(isOnlyOne ? 0 : oldest, 1)) raiseFloor(record, senderOf(id), at);
+}
+
+function raiseFloor(record: SealRecord, sender: string, at: number): void {
+  const floors = (record.floors ??= []);
+  const known = floors.find(([other]) => other === sender);
+  if (known) known[1] = Math.max(known[1], at);
+  else floors.push([sender, at]);
+  if (floors.length <= REMEMBERED_SENDERS) return;
+  // The lowest refuses least of what others send.
+  floors.sort(([, a], [, b]) => b - a);
+  for (const [, lowest] of floors.splice(REMEMBERED_SENDERS)) record.floor = Math.max(record.floor, lowest);
+}
+
+const senderOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('/')));

@@ -17,6 +17,9 @@ export function sealing(dataConverter: DataConverter | undefined): WorkflowClien
 const seals = (codec: PayloadCodec): codec is SealingCodec => 'sealsFor' in codec;
 
 class SealedClient implements WorkflowClientInterceptor {
+  private readonly sender = randomBytes(9).toString('base64url');
+  private sent = 0;
+
   constructor(private readonly codec: SealingCodec) {}
 
   startWithDetails: NonNullable<WorkflowClientInterceptor['startWithDetails']> = (input, next) =>
@@ -55,7 +58,7 @@ class SealedClient implements WorkflowClientInterceptor {
 
   private sealed(workflowId: string | null | undefined, message: string, args: unknown[]): unknown[] {
     if (!workflowId || !this.codec.sealsFor(workflowId)) return args;
-    const seal: Seal = { message, id: randomBytes(9).toString('base64url'), at: Date.now() };
+    const seal: Seal = { message, id: `${this.sender}/${++this.sent}`, at: Date.now() };
     return inEnvelope(args, seal);
   }
 }

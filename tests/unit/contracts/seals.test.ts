@@ -56,6 +56,33 @@ test('a message that is no longer remembered is refused for its age', () => {
   );
 });
 
+test('a busy sender whose clock is ahead holds up no other, and none of its messages is taken twice', () => {
+  const record = latched();
+  const AHEAD_MS = 100_000;
+  for (let n = 0; n < 3_000; n += 1)
+    rememberSeal(record, { message: 'call', id: `host/${n}`, at: NOW + n + AHEAD_MS }, false);
+  const fault = (message: string, id: string, at: number): string | undefined =>
+    sealFault(record, message, { message, id, at }, NOW + 3_000)?.got;
+  expect(fault('reset', 'person/1', NOW + 3_000)).toBeUndefined();
+  expect(fault('call', 'host/3000', NOW + 3_000 + AHEAD_MS)).toBeUndefined();
+  expect(fault('call', 'host/10', NOW + 10 + AHEAD_MS)).toContain('made at');
+  expect(fault('call', 'host/2999', NOW + 2_999 + AHEAD_MS)).toContain('accepted before');
+});
+
+test('what is remembered of many senders does not grow, and none of their messages is taken twice', () => {
+  const record = latched();
+  for (let n = 0; n < 2_500; n += 1)
+    rememberSeal(record, { message: 'stop', id: `sender-${n}/1`, at: NOW + n }, false);
+  expect([record.seen.length, record.floors?.length]).toEqual([1_000, 100]);
+  for (const n of [0, 1_000, 1_490, 2_000])
+    expect(
+      sealFault(record, 'stop', { message: 'stop', id: `sender-${n}/1`, at: NOW + n }, NOW)?.got,
+    ).toBeDefined();
+  expect(
+    sealFault(record, 'stop', { message: 'stop', id: 'another/1', at: NOW + 2_500 }, NOW),
+  ).toBeUndefined();
+});
+
 test('an envelope returns what was put in, through JSON', () => {
   const seal = { message: 'open', id: 'a', at: NOW };
   expect(openEnvelope(overJson(inEnvelope([undefined, { a: null }], seal)))).toEqual({
