@@ -52,7 +52,8 @@ const REMEMBERED_GRANTS = 32;
 /** After this, a call's update is answered early: only ten updates may be open per run. */
 const SLOW_MS = 3_000;
 const RESULTS_WAIT_MS = 30_000;
-const LATE_MS = 10_000;
+/** Beyond the tool's own time: sources of tools connect, and large values wait a minute each time for their bucket. */
+const AROUND_TOOL_MS = 600_000;
 
 export class SessionTools {
   private readonly scopes = new Map<string, CancellationScope>();
@@ -276,7 +277,7 @@ export class SessionTools {
     const shown = secret || blob ? '' : ` ${JSON.stringify(args)}`;
     const tools = toolsOn(runsOn === 'host' ? ref.host : null, {
       // Normally the tool's worker ends it in time, and knows why: this covers a worker that does not.
-      startToCloseTimeout: timeoutMs + LATE_MS,
+      startToCloseTimeout: timeoutMs + AROUND_TOOL_MS,
       retry: effects === 'once' ? { maximumAttempts: 1 } : RETRY,
     });
     return tools.invokeTool.executeWithOptions({ summary: label(`script: ${tool}${shown}`, 100) }, [

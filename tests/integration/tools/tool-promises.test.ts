@@ -44,6 +44,17 @@ test('a call that takes longer than its tool may is unknown if the tool may run 
   expect(linesOf('once')).toHaveLength(1);
 }, 60_000);
 
+test('the server does not cut off a call of a tool with a short time-out while its large result waits for a bucket', async () => {
+  const MINUTE_MS = 60_000;
+  await printed('tool slow_once --file "$PWD/given-time" 2>&1');
+  const { events } = await engine.client.temporal.workflow.getHandle(session.workflowId).fetchHistory();
+  const [given] = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+    scheduled?.activityType?.name === 'invokeTool' ? [Number(scheduled.startToCloseTimeout?.seconds)] : [],
+  );
+  // Room for it is looked for, and then it is stored: each may take a minute, and so may the arguments before.
+  expect(Number(given) * 1_000).toBeGreaterThan(1_000 + 5 * MINUTE_MS);
+}, 60_000);
+
 test('a call that takes longer than its tool may starts again under the same key if the tool may be repeated', async () => {
   expect(await printed('tool slow_again --file "$PWD/again" 2>&1')).toBe('attempt 2\n');
   const [first, second, ...more] = linesOf('again');
