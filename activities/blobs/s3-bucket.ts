@@ -1,18 +1,17 @@
 // The team's store of large values in S3, or in a server that speaks its protocol. Repeats what may pass by itself; all
 // other failures are told as `bucket_failed`.
+import { addAbortSignal, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type * as Aws from '@aws-sdk/client-s3';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { bucketUrl, type BucketPlace } from '../../contracts/sessions/quotas';
 import type { Bucket, BucketObject } from './bucket-store';
 
-/** A store that is away for a moment costs a call time, not its result. */
+/** A store that is away for a moment costs a call time, not its result. Also enough for 16 MiB over a slow line. */
 const TRY_MS = 60_000;
 const AGAIN_MS = 500;
 const MOST_AGAIN_MS = 5_000;
 const CONNECT_MS = 5_000;
-/** For one request: 16 MiB over a slow line. */
-const REQUEST_MS = 60_000;
 /** Servers of others ask for any. */
 const ANY_REGION = 'us-east-1';
 /** Client errors that pass: timeouts and limits. */
@@ -41,11 +40,7 @@ class S3Bucket implements Bucket {
       ...(endpoint !== undefined && { endpoint, region: ANY_REGION }),
       ...(region !== undefined && { region }),
       forcePathStyle: pathStyle,
-      requestHandler: {
-        connectionTimeout: CONNECT_MS,
-        requestTimeout: REQUEST_MS,
-        throwOnRequestTimeout: true,
-      },
+      requestHandler: { connectionTimeout: CONNECT_MS },
       // Values are compared with their hash; not every server knows these checksums.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -64,6 +59,8 @@ class S3Bucket implements Bucket {
       try {
         const command = new this.sdk.GetObjectCommand(this.object(name));
         const { Body: body } = await this.client.send(command, { abortSignal });
+        // The client heeds the signal until the answer begins.
+        if (body instanceof Readable) addAbortSignal(abortSignal, body);
         return Buffer.from((await body?.transformToByteArray()) ?? []);
       } catch (err) {
         if (err instanceof this.sdk.NoSuchKey) return undefined;
@@ -73,8 +70,8 @@ class S3Bucket implements Bucket {
   }
 
   async remove(name: string): Promise<void> {
-    await this.repeated(undefined, () =>
-      this.client.send(new this.sdk.DeleteObjectCommand(this.object(name))),
+    await this.repeated(undefined, (abortSignal) =>
+      this.client.send(new this.sdk.DeleteObjectCommand(this.object(name)), { abortSignal }),
     );
   }
 
@@ -83,8 +80,8 @@ class S3Bucket implements Bucket {
     const { bucket } = this.options;
     for (let next: string | undefined, more = true; more;) {
       const input = { Bucket: bucket, Prefix: this.folder, ContinuationToken: next };
-      const page = await this.repeated(undefined, () =>
-        this.client.send(new this.sdk.ListObjectsV2Command(input)),
+      const page = await this.repeated(undefined, (abortSignal) =>
+        this.client.send(new this.sdk.ListObjectsV2Command(input), { abortSignal }),
       );
       for (const { Key: key = '', Size: bytes = 0, LastModified: at } of page.Contents ?? [])
         found.push({ name: key.slice(this.folder.length), bytes, changedAt: at?.getTime() ?? Date.now() });
@@ -100,16 +97,21 @@ class S3Bucket implements Bucket {
 
   private async repeated<T>(
     signal: AbortSignal | undefined,
-    work: (signal: AbortSignal | undefined) => Promise<T>,
+    work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const endAt = Date.now() + this.options.tryMs;
+    const { tryMs } = this.options;
+    const endAt = Date.now() + tryMs;
+    // The client repeats what may pass, too: it has no more time than we do.
+    const timeUp = AbortSignal.timeout(tryMs);
+    const over = signal ? AbortSignal.any([signal, timeUp]) : timeUp;
     for (let pause = AGAIN_MS; ; pause = Math.min(2 * pause, MOST_AGAIN_MS)) {
       try {
-        return await work(signal);
+        return await work(over);
       } catch (err) {
         signal?.throwIfAborted();
-        if (!mayPass(err) || Date.now() + pause > endAt)
-          throw new HoldfastError('bucket_failed', { bucket: this.url, reason: reasonIn(err) });
+        const reason = timeUp.aborted ? `no whole answer within ${tryMs} ms` : reasonIn(err);
+        if (!mayPass(err) || timeUp.aborted || Date.now() + pause > endAt)
+          throw new HoldfastError('bucket_failed', { bucket: this.url, reason });
         await delay(pause, undefined, { ...(signal && { signal }) });
       }
     }

@@ -1,6 +1,8 @@
 // Large values in a bucket of a real S3 server: what is there, who can read it, and what is said if it cannot be used.
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobStore } from '../../../activities/blobs/blob-store';
@@ -245,6 +247,31 @@ withS3(`large values in a bucket${missing ? ` (not checked: ${missing})` : ''}`,
     const reading = values.read('a', await stored, signal);
     expect(await reading).toBe(VALUE);
   }, 60_000);
+
+  test.each([
+    ['answers nothing', ''],
+    ['stops in the middle of an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 9000\r\n\r\nbegun'],
+  ])('a store that %s is given up when its time is over', async (_how, answer) => {
+    const silent = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => answer && socket.write(answer));
+    });
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const at = place({ endpoint: `http://127.0.0.1:${port}` });
+    const values = await machine({ at, tryMs: 300 });
+    const ref = { sha256: '0'.repeat(64), bytes: 9_000, object: `a/${'0'.repeat(64)}` };
+    const told = {
+      code: 'bucket_failed',
+      message: expect.stringContaining('no whole answer within 300 ms') as string,
+    };
+    await expect(values.read('a', ref, signal)).rejects.toMatchObject(told);
+    await expect(values.fitArgs(call('1'), { value: VALUE })).rejects.toMatchObject({
+      code: 'bucket_failed',
+    });
+    silent.close();
+  });
 
   test.each<[string, Partial<BucketPlace>, NodeJS.ProcessEnv, RegExp]>([
     [
