@@ -1,5 +1,5 @@
 // What the models of all agents of a task queue have used today: a workflow counts, one for all its workers.
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { quotaWorkflowId, type DayUse, type ModelUse } from '../contracts/models/daily-quota';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../contracts/messages';
@@ -26,17 +26,33 @@ export class QuotaCounter {
 
   /** Once the server has it; the same call again changes nothing. */
   async add(use: ModelUse): Promise<void> {
-    const { client, server } = this;
+    const { client } = this;
     await deliver({ ...this.to, needsWorker: false }, () =>
       client.workflow.signalWithStart(WORKFLOWS.quota, {
-        workflowId: this.to.workflowId,
-        taskQueue: server.queue,
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-        staticSummary: asSummary(`what the agents of ${server.queue} use in a day`),
+        ...this.options,
         signal: QUOTA_MESSAGES.used.name,
         signalArgs: [use],
       }),
     );
+  }
+
+  /** Counts from zero, in place of a run that cannot go on. In one request: one that has ended would still be asked. */
+  async restart(): Promise<void> {
+    const workflowIdConflictPolicy = 'TERMINATE_EXISTING';
+    await this.client.workflow.start(WORKFLOWS.quota, { ...this.options, workflowIdConflictPolicy });
+  }
+
+  private get options(): Pick<
+    WorkflowStartOptions,
+    'workflowId' | 'taskQueue' | 'workflowTaskTimeout' | 'staticSummary'
+  > {
+    const { queue } = this.server;
+    return {
+      workflowId: this.to.workflowId,
+      taskQueue: queue,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+      staticSummary: asSummary(`what the agents of ${queue} use in a day`),
+    };
   }
 
   private get to(): { client: Client; server: ServerFacts; workflowId: string; what: string } {

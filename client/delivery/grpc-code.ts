@@ -9,3 +9,4 @@ export function grpcCode(err: unknown): number | undefined {
 
 /** The time-skipping test server cannot list, for example. */
 export const UNIMPLEMENTED = 12;
+export const NOT_FOUND = 5;

@@ -1,8 +1,16 @@
-// Lists workflows. The client's own list ends with an error at the first workflow whose memo cannot be read here, for
-// example because another team's key has sealed it.
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+// Lists and describes workflows. The client's own list ends with an error at the first workflow whose memo cannot be read
+// here, for example because another team's key has sealed it; so does its description, even of one that has ended.
+import {
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowExecutionDescription,
+  type WorkflowExecutionInfo,
+} from '@temporalio/client';
 // The client's own reading of a raw entry.
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
+import { missingNamespace } from '../../contracts/errors/server-away';
+import { grpcCode, NOT_FOUND } from './grpc-code';
 import { answered } from './request-failure';
 
 type RawInfo = Parameters<typeof executionInfoFromRaw>[0];
@@ -32,6 +40,30 @@ export async function readListed({ options }: Client, raw: RawInfo): Promise<Wor
     return await executionInfoFromRaw(raw, loadedDataConverter, raw, namespace);
   } catch (err) {
     if (!raw.memo) throw err;
-    return executionInfoFromRaw({ ...raw, memo: null }, loadedDataConverter, raw, namespace);
+    // With what it inherits: a running one has no length of its own.
+    const bare = Object.create(raw, { memo: { value: null } }) as RawInfo;
+    return executionInfoFromRaw(bare, loadedDataConverter, raw, namespace);
+  }
+}
+
+/** Of a description, what the server itself knows. */
+export type DescribedWorkflow = WorkflowExecutionInfo & Pick<WorkflowExecutionDescription, 'raw'>;
+
+/** One whose memo cannot be read here has none. Throws `WorkflowNotFoundError`. */
+export async function describeWorkflow(
+  client: Client,
+  workflowId: string,
+  runId?: string,
+): Promise<DescribedWorkflow> {
+  const { namespace } = client.options;
+  try {
+    const raw = await client.workflowService.describeWorkflowExecution({
+      namespace,
+      execution: { workflowId, ...(runId !== undefined && { runId }) },
+    });
+    return { ...(await readListed(client, raw.workflowExecutionInfo ?? {})), raw };
+  } catch (err) {
+    if (grpcCode(err) !== NOT_FOUND || missingNamespace(err)) throw err;
+    throw new WorkflowNotFoundError(reasonOf(err), workflowId, runId);
   }
 }

@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
+import { describeWorkflow } from './list-workflows';
 import { millisecondsOf, type Timestamp } from '../timestamp';
 
 export interface PendingActivity {
@@ -25,7 +26,7 @@ export async function pendingActivities(
   workflowId: string,
   runId?: string,
 ): Promise<PendingActivity[]> {
-  const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
+  const { raw } = await describeWorkflow(client, workflowId, runId);
   return Promise.all(
     (raw.pendingActivities ?? []).map(async (activity) => {
       const { activityType, attempt, lastFailure, lastStartedTime, scheduledTime } = activity;

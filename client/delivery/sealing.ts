@@ -1,6 +1,6 @@
 // Seals a client's messages if plaintext is refused: the workflow accepts each message once, only as what it was sent.
 import { randomBytes } from 'node:crypto';
-import type { WorkflowClientInterceptor } from '@temporalio/client';
+import type { Client, WorkflowClientInterceptor } from '@temporalio/client';
 import type { DataConverter, PayloadCodec } from '@temporalio/common';
 import { inEnvelope, startName, type Seal } from '../../contracts/seals';
 
@@ -13,6 +13,10 @@ export function sealing(dataConverter: DataConverter | undefined): WorkflowClien
   const codec = dataConverter?.payloadCodecs?.find(seals);
   return codec ? [new SealedClient(codec)] : [];
 }
+
+/** Whether this client refuses what is not encrypted in the workflow. */
+export const requiresSeals = ({ options }: Client, workflowId: string): boolean =>
+  options.loadedDataConverter.payloadCodecs.some((codec) => seals(codec) && codec.sealsFor(workflowId));
 
 const seals = (codec: PayloadCodec): codec is SealingCodec => 'sealsFor' in codec;
 

@@ -1,5 +1,6 @@
 // Reads the histories of a workflow's runs, within a budget that all reads of one question share.
 import type { Client } from '@temporalio/client';
+import { grpcCode, NOT_FOUND } from '../delivery/grpc-code';
 import { millisecondsOf, type Timestamp } from '../timestamp';
 
 type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
@@ -55,7 +56,7 @@ export async function readRun({ client, workflowId, runId }: RunRef, budget: Bud
     const page: Page | undefined = await workflowService
       .getWorkflowExecutionHistory(request)
       .catch((err: unknown) => {
-        if ((err as { code?: number }).code !== NOT_FOUND) throw err;
+        if (grpcCode(err) !== NOT_FOUND) throw err;
         budget.isExceeded = true;
         return undefined;
       });
@@ -64,9 +65,6 @@ export async function readRun({ client, workflowId, runId }: RunRef, budget: Bud
   } while (nextPageToken && nextPageToken.length > 0);
   return { client, workflowId, runId, events };
 }
-
-/** gRPC's status code. */
-const NOT_FOUND = 5;
 
 /** The run and those that it continues, newest first: what is cut off is the oldest. */
 export async function readRunsBefore(newest: RunRef, budget: Budget): Promise<Run[]> {

@@ -13,6 +13,7 @@ import {
 } from '../../contracts/sessions/remote-hosts';
 import { askEach } from '../delivery/ask-each';
 import { deliver, hasPollers, type ServerFacts } from '../delivery/deliver';
+import { describeWorkflow } from '../delivery/list-workflows';
 import { requestFailure } from '../delivery/request-failure';
 import { deliverQuery } from '../delivery/send-message';
 import { millisecondsOf } from '../timestamp';
@@ -107,7 +108,7 @@ export class HostDirectory {
   /** When the server last heard from the host that holds the lease, in ms since 1970; null if none does. */
   async lastBeat(host: string): Promise<number | null> {
     try {
-      const { raw } = await this.client.workflow.getHandle(hostWorkflowId(host)).describe();
+      const { raw } = await describeWorkflow(this.client, hostWorkflowId(host));
       return millisecondsOf(raw.pendingActivities?.[0]?.lastHeartbeatTime);
     } catch (err) {
       if (err instanceof WorkflowNotFoundError) return null;

@@ -1,9 +1,15 @@
 // The claims of task queues: which data folder serves which. A claim is a running workflow under the queue's name, so
 // the server itself ensures that there is only one, and neither making nor reading it needs a worker.
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { CLAIM_MEMO, claimWorkflowId, placeOf, type ClaimFacts } from '../../contracts/sessions/claims';
 import { asSummary } from '../../contracts/text/labels';
 import { WORKFLOWS } from '../../contracts/messages';
+import { encodingOf } from '../../encryption/sealed-payload';
+import { describeWorkflow, type DescribedWorkflow } from '../delivery/list-workflows';
+
+const PLAIN = 'json/plain';
 
 /** A valid claim. */
 export interface Claim {
@@ -23,14 +29,29 @@ export class QueueClaims {
   /** The claim of a queue; null if nobody has claimed it. */
   async read(taskQueue: string): Promise<Claim | null> {
     try {
-      const handle = this.client.workflow.getHandle(claimWorkflowId(taskQueue));
-      const { status, memo, runId, startTime } = await handle.describe();
-      const facts = memo?.[CLAIM_MEMO] as ClaimFacts | undefined;
-      return status.name === 'RUNNING' && facts ? { facts, runId, since: startTime } : null;
+      const found = await describeWorkflow(this.client, claimWorkflowId(taskQueue));
+      if (found.status.name !== 'RUNNING') return null;
+      const facts = found.memo?.[CLAIM_MEMO] ?? (await this.plainMemo(found));
+      return facts ? { facts: facts as ClaimFacts, runId: found.runId, since: found.startTime } : null;
     } catch (err) {
       if (err instanceof WorkflowNotFoundError) return null;
       throw err;
     }
+  }
+
+  /**
+   * Of a claim that was made before encryption was required, and outlives it. Its facts are no secret, and who may write
+   * to the server can end a claim and make another anyway. Throws why it cannot be read if it is encrypted.
+   */
+  private async plainMemo({ workflowId, raw }: DescribedWorkflow): Promise<unknown> {
+    const { namespace, loadedDataConverter } = this.client.options;
+    const payload = raw.workflowExecutionInfo?.memo?.fields?.[CLAIM_MEMO];
+    if (!payload) return undefined;
+    if (encodingOf(payload) === PLAIN) return defaultPayloadConverter.fromPayload(payload);
+    const context = { type: 'workflow' as const, namespace, workflowId };
+    return (await decodeMapFromPayloads(loadedDataConverter, { [CLAIM_MEMO]: payload }, context))?.[
+      CLAIM_MEMO
+    ];
   }
 
   /** Claims the queue unless someone already has, and returns the valid claim. */
@@ -51,6 +72,17 @@ export class QueueClaims {
         if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
       }
     }
+  }
+
+  /**
+   * The server's time, in milliseconds since 1970: a claim that nobody else makes tells it. For comparisons with other times
+   * of the server, since the clock of a machine may be wrong by hours.
+   */
+  async serverTime(facts: ClaimFacts): Promise<number> {
+    const key = `time.${facts.instance}`;
+    const claim = await this.make(key, facts);
+    await this.free(key, claim, 'it has told the time');
+    return claim.since.getTime();
   }
 
   /** Frees the queue, if exactly this claim is still valid. */

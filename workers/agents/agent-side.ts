@@ -13,10 +13,12 @@ import { enginePaths, readRecord } from '../../engine/record';
 import { Deployment } from './deployment';
 import { offerOf } from './agents-offer';
 import type { Configuration } from '../configuration/configuration';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { endUnused } from '../end-unused';
 import { AgentsGauges } from '../telemetry/agents-gauges';
 import type { WantedMetrics } from '../telemetry/wanted-metrics';
 import { EnrolledHosts } from './enrolled-hosts';
+import { endPlaintextRuns } from './plaintext-runs';
 import { SubAgentSweep } from './sub-agent-sweep';
 import { startWebhooks } from './webhook-starts';
 import type { AgentSide } from '../workers';
@@ -81,8 +83,15 @@ export async function createAgentSide({
   made.push(() => endUnused(worker));
   const subAgents = new SubAgentSweep(temporal, warn);
   const enrolled = new EnrolledHosts({ client, connection, dataConverter, identity, deploymentIn, warn });
-  const startHooks = (): Promise<void> =>
-    startWebhooks({ client, store, webhooks: configuration.webhooks, warn });
+  const startHooks = async (): Promise<void> => {
+    // Before the webhooks: each begins anew at once.
+    await endPlaintextRuns({ client: temporal, queue, quota: client.quota, warn }).catch((err: unknown) =>
+      warn('whether workflows are left from before encryption was required is unknown', {
+        reason: reasonOf(err),
+      }),
+    );
+    await startWebhooks({ client, store, webhooks: configuration.webhooks, warn });
+  };
   const retries = (): ReturnType<ModelMeter['retries']> => models.retries();
   const gauges = metrics && new AgentsGauges({ client, identity, retries, warn, ...metrics }).looks;
   const close = (): void => tokens.close();

@@ -1,7 +1,11 @@
 // Closes the sessions of terminated agents: termination runs no code of the agent, so something else has to close them.
-import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
-import { listWorkflows } from '../../client/delivery/list-workflows';
+import {
+  describeWorkflow,
+  listWorkflows,
+  type DescribedWorkflow,
+} from '../../client/delivery/list-workflows';
 import { describeEnd } from '../../client/delivery/workflow-end';
 import type { AgentInput } from '../../contracts/agents/agent';
 import { agentWorkflowId, parseSessionWorkflowId } from '../../contracts/ids';
@@ -37,10 +41,7 @@ export class EndedAgents {
   }
 
   /** Closes the sessions of a terminated agent as the agent would have done. */
-  async close(
-    session: WorkflowExecutionDescription,
-    agent: WorkflowExecutionDescription | undefined,
-  ): Promise<void> {
+  async close(session: DescribedWorkflow, agent: DescribedWorkflow | undefined): Promise<void> {
     if (!wasEnded(agent)) return;
     const { workflowId } = session;
     const key = `${agent.runId} ${workflowId}`;
@@ -56,7 +57,7 @@ export class EndedAgents {
   }
 
   /** Only its input tells: a terminated agent may not answer queries. */
-  private keepsSessions({ workflowId, runId }: WorkflowExecutionDescription): Promise<boolean> {
+  private keepsSessions({ workflowId, runId }: DescribedWorkflow): Promise<boolean> {
     const known = this.keeps.get(runId) ?? this.readKeep(workflowId, runId);
     this.keeps.set(runId, known);
     // Not cached: the next look asks again.
@@ -78,7 +79,7 @@ export class EndedAgents {
   }
 
   /** A session that continued as new or was reset is as old as its first run. */
-  private async openedAt({ workflowId, runId, startTime, raw }: WorkflowExecutionDescription): Promise<Date> {
+  private async openedAt({ workflowId, runId, startTime, raw }: DescribedWorkflow): Promise<Date> {
     const firstRunId = raw.workflowExecutionInfo?.firstRunId;
     if (!firstRunId || firstRunId === runId) return startTime;
     // If the server has deleted that run, it is older than anything the server knows.
@@ -86,13 +87,14 @@ export class EndedAgents {
   }
 }
 
+/** Without its memo if that cannot be read here: one such agent must not end the look at all others. */
 export async function describeIfThere(
   client: Client,
   workflowId: string,
   runId?: string,
-): Promise<WorkflowExecutionDescription | undefined> {
+): Promise<DescribedWorkflow | undefined> {
   try {
-    return await client.workflow.getHandle(workflowId, runId).describe();
+    return await describeWorkflow(client, workflowId, runId);
   } catch (err) {
     if (err instanceof WorkflowNotFoundError) return undefined;
     throw err;
@@ -100,7 +102,5 @@ export async function describeIfThere(
 }
 
 /** Ended without running its code. */
-export const wasEnded = (
-  agent: WorkflowExecutionDescription | undefined,
-): agent is WorkflowExecutionDescription =>
+export const wasEnded = (agent: DescribedWorkflow | undefined): agent is DescribedWorkflow =>
   agent?.status.name === 'TERMINATED' || agent?.status.name === 'TIMED_OUT';

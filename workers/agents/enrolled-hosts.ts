@@ -9,6 +9,7 @@ import { toFailure } from '../../contracts/errors/failure';
 import { endUnused } from '../end-unused';
 import type { Deployment } from './deployment';
 import { EndedAgents } from './ended-agents';
+import { endPlaintextRuns } from './plaintext-runs';
 import { RepeatedLook } from '../repeated-look';
 import { activatesPatch, toldAttributes } from '../search-attributes';
 import { stopsWithin } from '../stops-within';
@@ -76,16 +77,17 @@ export class EnrolledHosts {
     if (known) return known.endedAgents.look();
     const deployment = await this.options.deploymentIn(sessions);
     const prepared = deployment?.prepare().catch(() => undefined);
+    const warn = (message: string, facts: object): void =>
+      this.options.warn(message, { namespace, ...facts });
+    const { queue } = this.options.client.server;
+    await endPlaintextRuns({ client: sessions, queue, quota: null, warn });
     const worker = await this.createWorker(sessions, deployment);
     await prepared;
     if (this.isStopped) return endUnused(worker);
-    const warn = (message: string, facts: object): void => this.options.warn(message, { ...facts });
     const ended = worker
       .run()
       .then(() => sessions.withDeadline(Date.now() + LEAVE_MS, async () => deployment?.leave()))
-      .catch((err: unknown) =>
-        warn('an enrolled host is no longer served', { namespace, reason: reasonOf(err) }),
-      )
+      .catch((err: unknown) => warn('an enrolled host is no longer served', { reason: reasonOf(err) }))
       .finally(() => this.served.delete(namespace));
     const endedAgents = new EndedAgents({ agents, sessions, log: warn });
     this.served.set(namespace, { worker, ended, endedAgents });

@@ -2,6 +2,7 @@
 // offers their tasks to the dead worker's own queue first, and waits there for each; and that they run activities. It
 // is told otherwise here. What other workers have is left alone: they would have to replay from the first event.
 import type { Client } from '@temporalio/client';
+import { describeWorkflow } from '../../client/delivery/list-workflows';
 import { workerLost } from '../../contracts/errors/failure';
 import { forEachOpen, type OpenRun } from '../open-workflows';
 
@@ -83,7 +84,7 @@ async function failHandedOut(
   { workflowId, runId }: OpenRun,
   { instances }: LostWorkers,
 ): Promise<number> {
-  const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
+  const { raw } = await describeWorkflow(client, workflowId, runId);
   let failed = 0;
   for (const { activityId, lastWorkerIdentity, state } of raw.pendingActivities ?? []) {
     const isLost = instances.some((instance) => lastWorkerIdentity?.endsWith(` ${instance}`));

@@ -1,7 +1,7 @@
 // Stops sub-agents whose parent was terminated, and tells parents of sub-agents that were: termination runs no code, and
 // sub-agents are not bound to their parent, because it may continue as new.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
-import { listWorkflows } from '../../client/delivery/list-workflows';
+import { describeWorkflow, listWorkflows } from '../../client/delivery/list-workflows';
 import { sendQuery, sendSignal } from '../../client/delivery/send-message';
 import { describeEnd } from '../../client/delivery/workflow-end';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -96,7 +96,7 @@ export class SubAgentSweep {
 
   private async reasonToStop(parent: string, startTime: Date): Promise<string | undefined> {
     try {
-      const ended = await this.client.workflow.getHandle(parent).describe();
+      const ended = await describeWorkflow(this.client, parent);
       // A reused id, or one that the list does not show yet.
       if (!wasEnded(ended) || !ended.closeTime || ended.closeTime < startTime) return undefined;
       return `its parent was ${await describeEnd(this.client, ended)}`;

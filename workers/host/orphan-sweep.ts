@@ -1,7 +1,7 @@
 // Ends shells that nobody will ever close: their workflow was terminated, or closed while this host was away.
 // Termination runs no code of the workflow, so the host has to look for itself.
-import type { Client, WorkflowExecutionDescription, WorkflowExecutionStatusName } from '@temporalio/client';
-import { listWorkflows } from '../../client/delivery/list-workflows';
+import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
+import { listWorkflows, type DescribedWorkflow } from '../../client/delivery/list-workflows';
 import { describeEnd } from '../../client/delivery/workflow-end';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../../contracts/ids';
@@ -19,7 +19,7 @@ const OVER: readonly WorkflowExecutionStatusName[] = [
   'TIMED_OUT',
 ];
 
-const isOver = (workflow: WorkflowExecutionDescription | undefined): boolean =>
+const isOver = (workflow: DescribedWorkflow | undefined): boolean =>
   !workflow || OVER.includes(workflow.status.name);
 
 export interface OrphanSweepOptions {
@@ -65,7 +65,7 @@ export class OrphanSweep {
       .filter((ref) => owner !== undefined && sessions.ownerOf(ref) === owner);
     const before = this.suspects;
     this.suspects = new Set();
-    const agents = new Map<string, Promise<WorkflowExecutionDescription | undefined>>();
+    const agents = new Map<string, Promise<DescribedWorkflow | undefined>>();
     const listed = mine.length > 0 ? await this.listOpen() : new Set<string>();
     const ended: SessionRef[] = [];
     for (const ref of mine) {
@@ -105,7 +105,7 @@ export class OrphanSweep {
   }
 
   /** False if a new run has been opened since the look. */
-  private async end(ref: SessionRef, session: WorkflowExecutionDescription | undefined): Promise<boolean> {
+  private async end(ref: SessionRef, session: DescribedWorkflow | undefined): Promise<boolean> {
     const reason = session
       ? `its workflow was ${await describeEnd(this.options.client, session)}`
       : 'its workflow is gone';
@@ -115,7 +115,7 @@ export class OrphanSweep {
     return true;
   }
 
-  private describe(workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+  private describe(workflowId: string): Promise<DescribedWorkflow | undefined> {
     return describeIfThere(this.options.client, workflowId);
   }
 }
