@@ -5,15 +5,17 @@ import { BlobStore } from '../activities/blobs/blob-store';
 import { BucketStore, type BucketStoreOptions } from '../activities/blobs/bucket-store';
 import { ImageFiles } from '../activities/blobs/image-files';
 import { ImageObjects } from '../activities/blobs/image-objects';
+import type { AgentsServer } from '../activities/blobs/image-owners';
 import { ImageStore } from '../activities/blobs/image-store';
 import { LargeValues } from '../activities/blobs/large-values';
 import { openS3Bucket } from '../activities/blobs/s3-bucket';
-import { WorkflowNotFoundError } from '@temporalio/client';
-import type { HoldfastClient } from '../client/holdfast-client';
+import type { Client } from '@temporalio/client';
 import { fetchBlob } from '../client/delivery/fetch-blob';
 import { agentWorkflowId, isHostNamespace } from '../contracts/ids';
 import type { StorageSettings } from '../contracts/sessions/quotas';
 import { SealedValues } from '../encryption/sealed-values';
+import { describeIfThere } from './agents/ended-agents';
+import { sessionOwner } from './host/orphan-sweep';
 import { RepeatedLook } from './repeated-look';
 import type { ServerConnection } from './server-connection';
 import type { WorkersLog } from './workers';
@@ -48,7 +50,7 @@ export async function openBlobs(options: {
     objects: inBucket && new ImageObjects(inBucket),
     bucket,
     place: { at, fetch },
-    isGone: isHostNamespace(namespace) ? null : (agent) => isGone(client, agent),
+    server: isHostNamespace(namespace) ? null : agentsServer(client.temporal),
   });
   const failed = (reason: string): void => log.warn('large values could not be checked', { reason });
   const prune = async (): Promise<void> => {
@@ -60,13 +62,11 @@ export async function openBlobs(options: {
   return { blobs, images, closeBlobs: () => looks.stop() };
 }
 
-/** Whether the server has forgotten the agent: until then, people can read its conversation. */
-async function isGone({ temporal }: HoldfastClient, agent: string): Promise<boolean> {
-  try {
-    await temporal.workflow.getHandle(agentWorkflowId(agent)).describe();
-    return false;
-  } catch (err) {
-    if (err instanceof WorkflowNotFoundError) return true;
-    throw err;
-  }
+/** Until the server has forgotten an agent, people can read its conversation. */
+function agentsServer(client: Client): AgentsServer {
+  let known: string | undefined;
+  return {
+    owner: async () => (known ??= await sessionOwner(client)),
+    isGone: async (agent) => (await describeIfThere(client, agentWorkflowId(agent))) === undefined,
+  };
 }

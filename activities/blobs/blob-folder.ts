@@ -1,10 +1,11 @@
 // The files of the blob store: one folder per agent for values created here, and one for copies from other machines.
 // Knows where they are, how many there are, and which of them can no longer be requested.
 import { rmSync, statSync, utimesSync, type Stats } from 'node:fs';
-import { lstat, readdir, rmdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { checkedId } from '../../contracts/ids';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { MARKS } from './image-owners';
 
 /** Not a possible agent name. */
 const COPIES = '.copies';
@@ -121,9 +122,23 @@ export class BlobFolder {
     return this.describe(path)?.isSpare === true && this.remove(path);
   }
 
-  /** Removes the folder of an agent's images if it is empty. */
+  /** Removes the folder of an agent's images if it has none. */
   async tidyImages(agent: string): Promise<void> {
-    await rmdir(join(this.folder, agent, IMAGES)).catch(() => undefined);
+    const folder = join(this.folder, agent, IMAGES);
+    if ((await namesIn(folder)).some((name) => name !== MARKS)) return;
+    await rm(join(folder, MARKS), { recursive: true, force: true });
+    await rmdir(folder).catch(() => undefined);
+  }
+
+  /** Which servers the agent's images are of. */
+  imageMarks(agent: string): Promise<string[]> {
+    return namesIn(join(this.folder, checkedId('agent', agent), IMAGES, MARKS));
+  }
+
+  async markImages(agent: string, mark: string): Promise<void> {
+    const folder = join(this.folder, checkedId('agent', agent), IMAGES, MARKS);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(join(folder, mark), '', { mode: 0o600 });
   }
 
   /** Removes values that no call can request any more, and leftovers of interrupted writes. */

@@ -8,11 +8,9 @@ import { storageReason } from '../../system/storage-failure';
 import { BlobFolder, KEPT_MS, SPARE_MS, type BlobFile } from './blob-folder';
 import { BlobRoom, type BlobLimits } from './blob-room';
 import { hashOf, isOf, writeWhole } from './blob-store';
+import { mayGo, type AgentsServer } from './image-owners';
 
 export const IMAGES_COUNTED = { of: 'conversations', are: 'images' };
-
-/** Whether nobody can ask for the conversation of this agent any more. */
-export type IsGone = (agent: string) => Promise<boolean>;
 
 export class ImageFiles {
   private readonly files: BlobFolder;
@@ -24,16 +22,20 @@ export class ImageFiles {
     this.room = new BlobRoom({ list, removeSpare: () => false }, limits, IMAGES_COUNTED);
   }
 
-  /** Throws `values_full` and `storage_failed`. */
-  async keep(agent: string, content: Buffer): Promise<void> {
+  /**
+   * Throws `values_full` and `storage_failed`.
+   * @param mark of the server that knows the agent
+   */
+  async keep(agent: string, content: Buffer, mark?: string): Promise<void> {
     const path = this.files.image(agent, hashOf(content));
-    if (this.files.use(path, content.length)) return;
-    const room = await this.room.take(agent, content.length, 'arguments');
+    const isHere = this.files.use(path, content.length);
+    const room = isHere ? undefined : await this.room.take(agent, content.length, 'arguments');
     try {
-      await writeWhole(path, content);
-      room.fill();
+      if (mark !== undefined) await this.files.markImages(agent, mark);
+      if (!isHere) await writeWhole(path, content);
+      room?.fill();
     } catch (err) {
-      room.giveBack();
+      room?.giveBack();
       throw new HoldfastError('storage_failed', { reason: storageReason(err) });
     }
   }
@@ -45,9 +47,15 @@ export class ImageFiles {
   }
 
   /** Removes the images of agents that are gone; if that cannot be known here, those that are older than any call. */
-  async prune(isGone: IsGone | null, now: number): Promise<void> {
-    for (const [agent, images] of byAgent(await this.files.listImages(now))) {
-      for (const { path } of await outdated(agent, images, { isGone, now })) this.files.remove(path);
+  async prune(server: AgentsServer | null, now: number): Promise<void> {
+    const { files } = this;
+    for (const [agent, images] of byAgent(await files.listImages(now))) {
+      const marks = {
+        list: () => files.imageMarks(agent),
+        add: (mark: string) => files.markImages(agent, mark),
+      };
+      const isGone = server && ((): Promise<boolean> => mayGo(server, agent, marks));
+      for (const { path } of await outdated(images, { isGone, now })) this.files.remove(path);
       await this.files.tidyImages(agent);
     }
   }
@@ -69,14 +77,13 @@ export function byAgent<T extends Aged>(images: readonly T[]): Map<string, T[]> 
 
 /** Those of an agent's images that nobody can ask for any more. */
 export async function outdated<T extends Aged>(
-  agent: string,
   images: readonly T[],
-  { isGone, now }: { isGone: IsGone | null; now: number },
+  { isGone, now }: { isGone: (() => Promise<boolean>) | null; now: number },
 ): Promise<T[]> {
   const left = images.filter(({ isDraft, expiresAt }) => isDraft && expiresAt < now);
   const whole = images.filter(({ isDraft }) => !isDraft);
   if (!isGone) return [...left, ...whole.filter(({ expiresAt }) => expiresAt < now)];
   // One that has just been stored may be of an agent that began a moment ago.
   const isRecent = whole.some(({ expiresAt }) => expiresAt - KEPT_MS + SPARE_MS > now);
-  return isRecent || whole.length === 0 || !(await isGone(agent)) ? left : [...left, ...whole];
+  return isRecent || whole.length === 0 || !(await isGone()) ? left : [...left, ...whole];
 }

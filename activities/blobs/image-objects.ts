@@ -6,22 +6,33 @@ import { KEPT_MS, type BlobFile } from './blob-folder';
 import { BlobRoom } from './blob-room';
 import { hashOf } from './blob-store';
 import { agentOf, type BucketObject, type BucketStoreOptions } from './bucket-store';
-import { byAgent, IMAGES_COUNTED, outdated, type IsGone } from './image-files';
+import { byAgent, IMAGES_COUNTED, outdated } from './image-files';
+import { MARKS, mayGo, type AgentsServer } from './image-owners';
 
 export class ImageObjects {
   private readonly room: BlobRoom;
+  /** Marks that this process has put since the last prune. */
+  private readonly marked = new Set<string>();
 
   constructor(private readonly options: Pick<BucketStoreOptions, 'bucket' | 'sealing' | 'limits'>) {
     const list = async (): Promise<BlobFile[]> => (await options.bucket.list()).flatMap(asImage);
     this.room = new BlobRoom({ list, removeSpare: () => false }, options.limits, IMAGES_COUNTED);
   }
 
-  /** The name of its object. Throws `values_full` and `bucket_failed`. */
-  async keep(agent: string, content: Buffer, signal: AbortSignal): Promise<string> {
+  /**
+   * The name of its object. Throws `values_full` and `bucket_failed`.
+   * @param mark of the server that knows the agent
+   */
+  async keep(
+    agent: string,
+    content: Buffer,
+    { signal, mark }: { signal: AbortSignal; mark: string | undefined },
+  ): Promise<string> {
     const { bucket, sealing } = this.options;
     const object = this.nameOf(agent, hashOf(content)) ?? named(agent, randomBytes(32).toString('hex'));
     const room = await this.room.take(agent, content.length, 'arguments');
     try {
+      if (mark !== undefined) await this.mark(agent, mark, signal);
       await bucket.put(object, await sealing.seal(content, agent), signal);
       room.fill();
     } catch (err) {
@@ -38,10 +49,29 @@ export class ImageObjects {
   }
 
   /** See `ImageFiles.prune`. */
-  async prune(isGone: IsGone | null, now: number): Promise<void> {
+  async prune(server: AgentsServer | null, now: number): Promise<void> {
     const { bucket } = this.options;
-    for (const [agent, images] of byAgent((await bucket.list()).flatMap(asImage)))
-      for (const { path } of await outdated(agent, images, { isGone, now })) await bucket.remove(path);
+    this.marked.clear();
+    const objects = await bucket.list();
+    for (const [agent, images] of byAgent(objects.flatMap(asImage))) {
+      const folder = `${named(agent, MARKS)}/`;
+      const found = objects.map(({ name }) => name).filter((name) => name.startsWith(folder));
+      const marks = {
+        list: () => Promise.resolve(found.map((name) => name.slice(folder.length))),
+        add: (mark: string) => this.mark(agent, mark),
+      };
+      const isGone = server && ((): Promise<boolean> => mayGo(server, agent, marks));
+      const old = await outdated(images, { isGone, now });
+      for (const { path } of old) await bucket.remove(path);
+      if (old.length === images.length) for (const name of found) await bucket.remove(name);
+    }
+  }
+
+  private async mark(agent: string, mark: string, signal = new AbortController().signal): Promise<void> {
+    const name = `${named(agent, MARKS)}/${mark}`;
+    if (this.marked.has(name)) return;
+    await this.options.bucket.put(name, Buffer.from('holdfast\n'), signal);
+    this.marked.add(name);
   }
 }
 

@@ -3,8 +3,9 @@
 import type { ImageFacts, ImageRef } from '../../contracts/tools/images';
 import { isOf, hashOf, whyUnreachable, type BlobPlace } from './blob-store';
 import type { BucketStore } from './bucket-store';
-import type { ImageFiles, IsGone } from './image-files';
+import type { ImageFiles } from './image-files';
 import type { ImageObjects } from './image-objects';
+import { markOf, type AgentsServer } from './image-owners';
 
 const PRUNE_EVERY_MS = 6 * 3_600_000;
 /** In base64 characters. Every model call of a conversation needs its images again. */
@@ -19,7 +20,7 @@ export interface ImagePlaces {
   bucket: Pick<BucketStore, 'read'> | null;
   place: BlobPlace;
   /** Null where agents are not known: a host in a namespace of its own. */
-  isGone: IsGone | null;
+  server: AgentsServer | null;
 }
 
 export class ImageStore {
@@ -33,9 +34,11 @@ export class ImageStore {
 
   /** Throws `values_full`, `storage_failed` and `bucket_failed`. */
   async keep(agent: string, content: Buffer, facts: ImageFacts, signal: AbortSignal): Promise<ImageRef> {
-    const { files, objects, place } = this.places;
-    const object = await objects?.keep(agent, content, signal);
-    if (object === undefined) await files.keep(agent, content);
+    const { files, objects, place, server } = this.places;
+    const owner = await server?.owner();
+    const mark = owner === undefined ? undefined : markOf(owner);
+    const object = await objects?.keep(agent, content, { signal, mark });
+    if (object === undefined) await files.keep(agent, content, mark);
     const { mime, bytes, width, height } = facts;
     const ref = { sha256: hashOf(content), mime, bytes, width, height, at: place.at };
     return object === undefined ? ref : { ...ref, object };
@@ -74,9 +77,9 @@ export class ImageStore {
   /** Removes images that no conversation can name any more. */
   async prune(now = Date.now()): Promise<void> {
     if (now - this.prunedAt < PRUNE_EVERY_MS) return;
-    const { files, objects, isGone } = this.places;
-    await files.prune(isGone, now);
-    await objects?.prune(isGone, now);
+    const { files, objects, server } = this.places;
+    await files.prune(server, now);
+    await objects?.prune(server, now);
     for (const [key, { until }] of this.unreachable) if (until < now) this.unreachable.delete(key);
     this.prunedAt = now;
   }

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobStore } from '../../../activities/blobs/blob-store';
 import { BucketStore } from '../../../activities/blobs/bucket-store';
-import { ImageFiles, type IsGone } from '../../../activities/blobs/image-files';
+import { ImageFiles } from '../../../activities/blobs/image-files';
 import { ImageObjects } from '../../../activities/blobs/image-objects';
+import type { AgentsServer } from '../../../activities/blobs/image-owners';
 import { ImageStore } from '../../../activities/blobs/image-store';
 import { LargeValues } from '../../../activities/blobs/large-values';
 import { openS3Bucket } from '../../../activities/blobs/s3-bucket';
@@ -49,8 +50,15 @@ withS3(`images in a bucket${missing ? ` (not checked: ${missing})` : ''}`, () =>
   });
   beforeEach(() => s3.makeBucket((name = uniqueId('b'))));
 
+  /** Without the marks of the servers that they are of. */
+  const imagesIn = (objects: string[]): string[] =>
+    objects.filter((object) => !object.includes('/images/of/'));
+
   /** A machine with an empty data folder. */
-  async function machine(isGone: IsGone = () => Promise.resolve(false)): Promise<{
+  async function machine(
+    isGone: AgentsServer['isGone'] = () => Promise.resolve(false),
+    owner = 'own/default',
+  ): Promise<{
     images: ImageStore;
     values: LargeValues;
   }> {
@@ -75,7 +83,7 @@ withS3(`images in a bucket${missing ? ` (not checked: ${missing})` : ''}`, () =>
       objects: new ImageObjects(options),
       bucket,
       place,
-      isGone,
+      server: { isGone, owner: () => Promise.resolve(owner) },
     });
     return { images, values: new LargeValues(new BlobStore(folder, place), bucket) };
   }
@@ -85,7 +93,7 @@ withS3(`images in a bucket${missing ? ` (not checked: ${missing})` : ''}`, () =>
     const { images } = await machine();
     expect(await images.read('a', ref, signal)).toBe(SHOT.toString('base64'));
     expect(await images.keep('a', SHOT, FACTS, signal)).toEqual(ref);
-    const objects = s3.objects(name);
+    const objects = imagesIn(s3.objects(name));
     expect(objects).toEqual([`team/ns/${String(ref.object)}`]);
     expect(ref.object).toMatch(/^a\/images\/[0-9a-f]{64}$/);
     expect(readFileSync(s3.path(name, objects[0] ?? '')).includes(SHOT.subarray(50, 70))).toBe(false);
@@ -102,7 +110,7 @@ withS3(`images in a bucket${missing ? ` (not checked: ${missing})` : ''}`, () =>
     const ref = await images.keep('a', SHOT, FACTS, signal);
     expect((await values.part(ref, 0)).equals(SHOT)).toBe(true);
     await values.prune(Date.now() + DAY_MS);
-    expect(s3.objects(name)).toHaveLength(1);
+    expect(imagesIn(s3.objects(name))).toHaveLength(1);
   });
 
   test('images stay as long as the server knows their agent, whatever their age, and then go', async () => {
@@ -111,8 +119,13 @@ withS3(`images in a bucket${missing ? ` (not checked: ${missing})` : ''}`, () =>
     const ref = await images.keep('known', SHOT, FACTS, signal);
     const later = Date.now() + 100 * DAY_MS;
     await values.prune(later);
-    expect(s3.objects(name)).toHaveLength(2);
+    expect(imagesIn(s3.objects(name))).toHaveLength(2);
+    // A worker that was started with another server.
+    const other = await machine(() => Promise.resolve(true), 'other/default');
+    await other.images.prune(later);
+    expect(imagesIn(s3.objects(name))).toHaveLength(2);
     await images.prune(later);
-    expect(s3.objects(name)).toEqual([`team/ns/${String(ref.object)}`]);
+    expect(imagesIn(s3.objects(name))).toEqual([`team/ns/${String(ref.object)}`]);
+    expect(s3.objects(name)).toHaveLength(2);
   });
 });

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobStore } from '../../../../activities/blobs/blob-store';
-import { ImageFiles, type IsGone } from '../../../../activities/blobs/image-files';
+import { ImageFiles } from '../../../../activities/blobs/image-files';
+import { markOf, type AgentsServer } from '../../../../activities/blobs/image-owners';
 import { ImageStore } from '../../../../activities/blobs/image-store';
 import { imageFacts } from '../../../../contracts/tools/image-header';
 import type { ImageRef } from '../../../../contracts/tools/images';
@@ -23,12 +24,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+type IsGone = AgentsServer['isGone'];
 interface Given {
   isGone?: IsGone | null;
+  /** The server, as it names itself. */
+  owner?: string | undefined;
   limits?: { valueBytes: number; agentValueBytes: number };
 }
 /** As another process on the same folder, or the same machine after a restart. */
-const store = ({ isGone = () => Promise.resolve(false), limits }: Given = {}): ImageStore =>
+const store = ({ isGone = () => Promise.resolve(false), limits, ...given }: Given = {}): ImageStore =>
   new ImageStore({
     files: new ImageFiles(folder, limits),
     objects: null,
@@ -40,7 +44,10 @@ const store = ({ isGone = () => Promise.resolve(false), limits }: Given = {}): I
         return elsewhere(ref as ImageRef);
       },
     },
-    isGone,
+    server: isGone && {
+      isGone,
+      owner: () => Promise.resolve('owner' in given ? given.owner : 'own/default'),
+    },
   });
 const keep = (agent: string, data = SHOT, images = store()): Promise<ImageRef> =>
   images.keep(agent, data, imageFacts(data), signal);
@@ -123,6 +130,39 @@ test('images go when the server has forgotten their agent, except those that are
   expect(existsSync(pathOf('gone', old))).toBe(false);
   expect(existsSync(pathOf('known', other))).toBe(true);
   expect(existsSync(pathOf('new', recent))).toBe(true);
+});
+
+test.each<[string, string | undefined]>([
+  ['another server, which knows none of the agents', 'other/default'],
+  ['another namespace', 'own/other'],
+  ['a server that does not tell which one it is', undefined],
+])('a worker that is started with %s removes no image', async (_server, owner) => {
+  const ref = await keep('a');
+  makeOld(pathOf('a', ref), 400 * DAY_MS);
+  const isGone: IsGone = () => Promise.resolve(true);
+  await store({ isGone, owner }).prune();
+  expect(existsSync(pathOf('a', ref))).toBe(true);
+  await store({ isGone }).prune();
+  expect(existsSync(join(folder, 'a', 'images'))).toBe(false);
+});
+
+test('images that two servers have stored for agents of one name stay when one of them has forgotten its own', async () => {
+  const [ref, other] = [await keep('a'), await keep('a', png(2, 2), store({ owner: 'other/default' }))];
+  for (const one of [ref, other]) makeOld(pathOf('a', one), 2 * HOUR_MS);
+  await store({ isGone: () => Promise.resolve(true) }).prune();
+  expect([ref, other].map((one) => existsSync(pathOf('a', one)))).toEqual([true, true]);
+});
+
+test('images of earlier releases, which name no server, belong to the first one that knows their agent', async () => {
+  const ref = await keep('a', SHOT, store({ owner: undefined }));
+  makeOld(pathOf('a', ref), 2 * HOUR_MS);
+  const isGone: IsGone = () => Promise.resolve(true);
+  await store({ isGone, owner: 'other/default' }).prune();
+  expect(existsSync(pathOf('a', ref))).toBe(true);
+  await store().prune();
+  expect(existsSync(join(folder, 'a', 'images', 'of', markOf('own/default')))).toBe(true);
+  await store({ isGone }).prune();
+  expect(existsSync(pathOf('a', ref))).toBe(false);
 });
 
 test('while the server does not answer nothing is removed', async () => {

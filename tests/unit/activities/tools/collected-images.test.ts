@@ -19,7 +19,7 @@ function added(images: Buffer[], { result = RESULT, agentValueBytes = 1_000_000 
     objects: null,
     bucket: null,
     place: { at: 'host.here', fetch: () => Promise.reject(new Error('nobody is asked')) },
-    isGone: null,
+    server: null,
   });
   const collected = new CollectedImages();
   for (const image of images) collected.add(image);
@@ -59,7 +59,7 @@ test('bytes that the tool changes afterwards are not those that are kept', async
     objects: null,
     bucket: null,
     place: { at: 'host.here', fetch: () => Promise.reject(new Error('nobody is asked')) },
-    isGone: null,
+    server: null,
   });
   const { images = [] } = await collected.addTo(RESULT, { store, agent: 'a', signal });
   const [ref] = images;
