@@ -179,9 +179,11 @@ export class BucketStore {
       this.remove(object);
     }
     if (now - this.prunedAt < PRUNE_EVERY_MS) return;
-    for (const { name, changedAt } of await this.options.bucket.list())
-      if (name !== PROBE && !isImageObject(name) && changedAt + KEPT_MS < now)
-        await this.options.bucket.remove(name);
+    const { bucket } = this.options;
+    const listed = await listWithTime(bucket);
+    if (!listed) return;
+    for (const { name, changedAt } of listed.objects)
+      if (!isImageObject(name) && changedAt + KEPT_MS < listed.now) await bucket.remove(name);
     this.prunedAt = now;
   }
 
@@ -191,6 +193,20 @@ export class BucketStore {
       warn('a large value could not be removed', { object, reason: String(err) });
     });
   }
+}
+
+/**
+ * All objects, and the time by the clock of the bucket, which tells when each was put: that of this machine may be a month
+ * ahead. Undefined if another worker has just done the same.
+ */
+export async function listWithTime(
+  bucket: Bucket,
+): Promise<{ objects: BucketObject[]; now: number } | undefined> {
+  await bucket.put(PROBE, Buffer.from('holdfast\n'), new AbortController().signal);
+  const listed = await bucket.list();
+  await bucket.remove(PROBE);
+  const probe = listed.find(({ name }) => name === PROBE);
+  return probe && { objects: listed.filter((one) => one !== probe), now: probe.changedAt };
 }
 
 /** `AGENT/images/HASH`: an image of a conversation, which is not a call's. */

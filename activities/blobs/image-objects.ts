@@ -5,7 +5,7 @@ import type { BlobRef } from '../../contracts/tools/tools';
 import { KEPT_MS, type BlobFile } from './blob-folder';
 import { BlobRoom } from './blob-room';
 import { hashOf } from './blob-store';
-import { agentOf, type BucketObject, type BucketStoreOptions } from './bucket-store';
+import { agentOf, listWithTime, type BucketObject, type BucketStoreOptions } from './bucket-store';
 import { byAgent, IMAGES_COUNTED, outdated } from './image-files';
 import { MARKS, mayGo, type AgentsServer } from './image-owners';
 
@@ -49,10 +49,12 @@ export class ImageObjects {
   }
 
   /** See `ImageFiles.prune`. */
-  async prune(server: AgentsServer | null, now: number): Promise<void> {
+  async prune(server: AgentsServer | null): Promise<void> {
     const { bucket } = this.options;
     this.marked.clear();
-    const objects = await bucket.list();
+    const listed = await listWithTime(bucket);
+    if (!listed) return;
+    const { objects, now } = listed;
     for (const [agent, images] of byAgent(objects.flatMap(asImage))) {
       const folder = `${named(agent, MARKS)}/`;
       const found = objects.map(({ name }) => name).filter((name) => name.startsWith(folder));

@@ -79,7 +79,7 @@ export class ImageStore {
     if (now - this.prunedAt < PRUNE_EVERY_MS) return;
     const { files, objects, server } = this.places;
     await files.prune(server, now);
-    await objects?.prune(server, now);
+    await objects?.prune(server);
     for (const [key, { until }] of this.unreachable) if (until < now) this.unreachable.delete(key);
     this.prunedAt = now;
   }

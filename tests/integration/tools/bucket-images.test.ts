@@ -1,6 +1,6 @@
 // Images of conversations in a bucket of a real S3 server.
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobStore } from '../../../activities/blobs/blob-store';
@@ -117,14 +117,15 @@ withS3(`images in a bucket${missing ? ` (not checked: ${missing})` : ''}`, () =>
     const { images, values } = await machine((agent) => Promise.resolve(agent === 'gone'));
     await images.keep('gone', SHOT, FACTS, signal);
     const ref = await images.keep('known', SHOT, FACTS, signal);
-    const later = Date.now() + 100 * DAY_MS;
-    await values.prune(later);
+    const old = new Date(Date.now() - 100 * DAY_MS);
+    for (const object of s3.objects(name)) utimesSync(s3.path(name, object), old, old);
+    await values.prune();
     expect(imagesIn(s3.objects(name))).toHaveLength(2);
     // A worker that was started with another server.
     const other = await machine(() => Promise.resolve(true), 'other/default');
-    await other.images.prune(later);
+    await other.images.prune();
     expect(imagesIn(s3.objects(name))).toHaveLength(2);
-    await images.prune(later);
+    await images.prune();
     expect(imagesIn(s3.objects(name))).toEqual([`team/ns/${String(ref.object)}`]);
     expect(s3.objects(name)).toHaveLength(2);
   });

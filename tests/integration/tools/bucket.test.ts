@@ -1,7 +1,7 @@
 // Large values in a bucket of a real S3 server: what is there, who can read it, and what is said if it cannot be used.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -189,10 +189,23 @@ withS3(`large values in a bucket${missing ? ` (not checked: ${missing})` : ''}`,
     const values = await machine();
     await values.fit(call('1'), 't', VALUE);
     await (await machine({ at: place({ prefix: 'other' }) })).fit(call('1'), 't', VALUE);
-    await values.prune(Date.now() + 31 * 24 * HOUR_MS);
+    const age = (days: number): void => {
+      const at = new Date(Date.now() - days * 24 * HOUR_MS);
+      for (const object of s3.objects(bucket)) utimesSync(s3.path(bucket, object), at, at);
+    };
+    age(31);
+    await (await machine()).prune();
     expect(s3.objects(bucket)).toHaveLength(2);
-    await values.prune(Date.now() + 33 * 24 * HOUR_MS);
+    age(33);
+    await values.prune();
     expect(s3.objects(bucket)).toEqual([expect.stringMatching(/^other\/ns\/a\//)]);
+  });
+
+  test('a machine whose clock is a month ahead removes no value that is still needed', async () => {
+    const values = await machine();
+    await values.fit(call('1'), 't', VALUE);
+    await values.prune(Date.now() + 40 * 24 * HOUR_MS);
+    expect(s3.objects(bucket)).toHaveLength(1);
   });
 
   test('an agent above its share is refused before anything runs, whichever machine made its values; others are not', async () => {
