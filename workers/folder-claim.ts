@@ -1,6 +1,7 @@
 // A data folder is used at one place at a time: its ids, journals and sessions are in it. Locks of the kernel tell the
 // processes of one machine apart. Machines that mount one folder, and copies of a folder, are told apart by a claim on the
 // server, which a process that was frozen or cut off finds lost.
+import { uptime } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { Claim, QueueClaims } from '../client/hosts/queue-claims';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
@@ -73,15 +74,15 @@ export class FolderClaim {
 
   /** Whether the maker of another place's claim may still be working. */
   private async isUsed({ facts, since }: Claim): Promise<boolean> {
-    const own = this.options.facts;
-    if (facts.machine === own.machine) {
-      if (facts.maker.bootId === own.maker.bootId) return isAlive(facts.maker);
-      const isRebooted = Boolean(own.machineId) && facts.machineId === own.machineId;
-      if (isRebooted) return false;
-    }
-    if (Date.now() - since.getTime() < STARTING_MS) return true;
-    const last = await lastPollOf(this.options.client, facts);
-    return Date.now() - last < POLLER_MS;
+    const { claims, client, facts: own } = this.options;
+    const isHere = facts.machine === own.machine;
+    if (isHere && facts.maker.bootId === own.maker.bootId) return isAlive(facts.maker);
+    const now = await claims.serverTime(own);
+    const last = Math.max(since.getTime(), await lastPollOf(client, facts));
+    // What an earlier boot has done was before this one. Otherwise it is a machine whose disk was copied, with its id.
+    const isCopied = Boolean(own.machineId) && facts.machineId === own.machineId;
+    if (isHere && isCopied && last < now - 1_000 * uptime()) return false;
+    return now - since.getTime() < STARTING_MS || now - last < POLLER_MS;
   }
 
   private async look(): Promise<void> {

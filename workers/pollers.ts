@@ -9,7 +9,7 @@ export const QUEUE_TYPES = { workflow: 1, activity: 2 } as const;
 
 export interface Poller {
   identity: string;
-  /** When it last began to poll, in milliseconds since 1970. */
+  /** When it last began to poll, in milliseconds since 1970 by the server's clock. */
   seenAt: number;
 }
 
@@ -23,11 +23,18 @@ export async function pollersOf(
     taskQueue: { name: queue },
     taskQueueType: type,
   });
-  return (pollers ?? []).map(({ identity, lastAccessTime }) => ({
-    identity: identity ?? '',
-    seenAt: Number(lastAccessTime?.seconds ?? 0) * 1_000,
-  }));
+  return (pollers ?? []).map((poller) => ({ identity: poller.identity ?? '', seenAt: seenAtOf(poller) }));
 }
+
+type RawPoller = NonNullable<
+  Awaited<ReturnType<Client['workflowService']['describeTaskQueue']>>['pollers']
+>[number];
+
+export const seenAtOf = ({ lastAccessTime }: RawPoller): number =>
+  Number(lastAccessTime?.seconds ?? 0) * 1_000;
+
+/** 0 for none. The clock of this machine may differ from the server's. */
+export const latestOf = (times: readonly number[]): number => Math.max(0, ...times);
 
 /** When the maker of a claim last polled one of its queues, in milliseconds since 1970; 0 for never. */
 export async function lastPollOf(
@@ -36,5 +43,5 @@ export async function lastPollOf(
 ): Promise<number> {
   const asked = queues.map((queue) => pollersOf(client, queue, QUEUE_TYPES.activity));
   const own = (await Promise.all(asked)).flat().filter(({ identity }) => identity.endsWith(` ${instance}`));
-  return Math.max(0, ...own.map(({ seenAt }) => seenAt));
+  return latestOf(own.map(({ seenAt }) => seenAt));
 }

@@ -66,7 +66,7 @@ export function checkHostReleases(hosts: readonly HostState[]): Found | undefine
 
 /** Workers of the agents' task queue, on any machine. Undefined if none has polled lately. */
 async function checkBuilds({ temporal, server }: HoldfastClient): Promise<Found | undefined> {
-  return buildsOf(await polledQueue(temporal, server.queue, ''));
+  return buildsOf(await polledQueue(temporal, server.queue));
 }
 
 export function buildsOf({ others: workers, currentBuild }: PolledQueue): Found | undefined {

@@ -73,14 +73,28 @@ export class AgentsClaim {
   private async isServed(standing: Claim, replaced?: string): Promise<boolean> {
     const { queue, facts, join } = this.options;
     if (this.isSame(standing)) return true;
-    const isStarted = standing.facts.instance !== replaced && isStarting(standing);
-    const isServed = isStarted || (await this.others(replaced)).some(({ offer }) => offer !== this.own);
+    const isStarted = standing.facts.instance !== replaced && (await this.isStarting(standing));
+    const isServed =
+      isStarted ||
+      (await this.others(replaced, await this.serverTime())).some(({ offer }) => offer !== this.own);
     if (!isServed || join) return isServed;
     throw new HoldfastError('queue_taken', {
       queue,
       allowed: placeOf(standing.facts),
       differences: differencesOf(standing.facts.offer ?? {}, facts.offer),
     });
+  }
+
+  /** Whether its process exists, or may just be starting on another machine. */
+  private async isStarting({ facts: { machine, maker, instance }, since }: Claim): Promise<boolean> {
+    const isHere = machine === hostname() && maker.bootId === identityOf(process.pid).bootId;
+    if (isHere && maker.pid === process.pid) return serving.has(instance);
+    return isHere ? isAlive(maker) : (await this.serverTime()) - since.getTime() < STARTING_MS;
+  }
+
+  private serverTime(): Promise<number> {
+    const { claims, facts } = this.options;
+    return claims.serverTime(facts);
   }
 
   private get own(): string {
@@ -91,15 +105,8 @@ export class AgentsClaim {
     return fingerprintOf(facts.offer ?? {}) === this.own;
   }
 
-  private async others(replaced?: string): Promise<Poller[]> {
+  private async others(replaced?: string, now?: number): Promise<Poller[]> {
     const { client, queue, facts } = this.options;
-    return (await polledQueue(client, queue, facts.instance, replaced)).others;
+    return (await polledQueue(client, queue, [facts.instance, replaced], now)).others;
   }
-}
-
-/** Whether its process exists, or may just be starting on another machine. */
-function isStarting({ facts: { machine, maker, instance }, since }: Claim): boolean {
-  const isHere = machine === hostname() && maker.bootId === identityOf(process.pid).bootId;
-  if (isHere && maker.pid === process.pid) return serving.has(instance);
-  return isHere ? isAlive(maker) : Date.now() - since.getTime() < STARTING_MS;
 }

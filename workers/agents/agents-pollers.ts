@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import { isRunning } from '../../system/processes/proc';
-import { POLLER_MS, pollersOf, QUEUE_TYPES } from '../pollers';
+import { latestOf, POLLER_MS, pollersOf, QUEUE_TYPES, seenAtOf } from '../pollers';
 
 export interface Poller {
   /** Fingerprint of what it offers. */
@@ -26,21 +26,27 @@ const IDENTITY = /^(\d+)@(\S+) agents ([0-9a-f]{12}) (\S+)$/;
 /** Running sets of workers in this process, by instance. */
 export const serving = new Set<string>();
 
-/** @param own Instances that are not others. */
+/**
+ * @param own Instances that are not others.
+ * @param now The server's time. Default: of the latest poll, which for a worker of the queue is a minute ago at most.
+ */
 export async function polledQueue(
   client: Client,
   queue: string,
-  ...own: readonly (string | undefined)[]
+  own: readonly (string | undefined)[] = [],
+  now?: number,
 ): Promise<PolledQueue> {
   const { pollers, versioningInfo } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,
     taskQueue: { name: queue },
     taskQueueType: QUEUE_TYPES.workflow,
   });
-  const others = (pollers ?? []).flatMap(({ identity, lastAccessTime, deploymentOptions }) => {
+  const at = now ?? latestOf((pollers ?? []).map(seenAtOf));
+  const others = (pollers ?? []).flatMap((poller) => {
+    const { identity, deploymentOptions } = poller;
     const [, pid, machine, offer, of] = IDENTITY.exec(identity ?? '') ?? [];
     if (pid === undefined || offer === undefined) return [];
-    const isLate = Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 > POLLER_MS;
+    const isLate = at - seenAtOf(poller) > POLLER_MS;
     const isOther = !own.includes(of) && isThere({ pid: Number(pid), machine, instance: of });
     return isOther && !isLate ? [{ offer, buildId: deploymentOptions?.buildId || null }] : [];
   });
@@ -68,9 +74,9 @@ function isThere({
  * what one of them does for all.
  */
 export async function firstOfWorkers(client: Client, queue: string): Promise<string | undefined> {
-  const alive = (await pollersOf(client, queue, QUEUE_TYPES.workflow)).filter(
-    ({ seenAt }) => Date.now() - seenAt <= POLLER_MS,
-  );
+  const pollers = await pollersOf(client, queue, QUEUE_TYPES.workflow);
+  const now = latestOf(pollers.map(({ seenAt }) => seenAt));
+  const alive = pollers.filter(({ seenAt }) => now - seenAt <= POLLER_MS);
   return alive
     .map(({ identity }) => identity)
     .filter((identity) => IDENTITY.test(identity))

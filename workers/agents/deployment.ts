@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
-import { grpcCode } from '../../client/delivery/grpc-code';
+import { grpcCode, NOT_FOUND } from '../../client/delivery/grpc-code';
+import { describeWorkflow } from '../../client/delivery/list-workflows';
 import type { WorkerDeploymentOptions } from '@temporalio/worker';
 import type { Versioning } from '../../contracts/schemas/configuration/configuration';
 import { packageVersion } from '../../system/package-root';
@@ -11,8 +12,6 @@ import { forEachOpen } from '../open-workflows';
 import { RepeatedLook } from '../repeated-look';
 import { polledQueue, type PolledQueue } from './agents-pollers';
 
-/** gRPC status codes. */
-const NOT_FOUND = 5;
 /** What servers without deployments answer: they do not know the method, or have it switched off. */
 const WITHOUT: readonly number[] = [12, 9, 7];
 const HASH_CHARACTERS = 12;
@@ -124,7 +123,7 @@ export class Deployment {
     const { client, queue } = this.options;
     const { namespace } = client.options;
     const move = async (execution: { workflowId: string; runId: string }): Promise<void> => {
-      const { raw } = await client.workflow.getHandle(execution.workflowId, execution.runId).describe();
+      const { raw } = await describeWorkflow(client, execution.workflowId, execution.runId);
       const { versioningInfo } = raw.workflowExecutionInfo ?? {};
       const buildId = versioningInfo?.deploymentVersion?.buildId ?? this.buildId;
       if (buildId === this.buildId || isPolledBy(others, buildId) || versioningInfo?.versioningOverride)
@@ -141,7 +140,7 @@ export class Deployment {
 
   private queue(): Promise<PolledQueue> {
     const { client, queue, instance } = this.options;
-    return polledQueue(client, queue, instance);
+    return polledQueue(client, queue, [instance]);
   }
 
   private describe(): ReturnType<Client['workflowService']['describeWorkerDeployment']> {

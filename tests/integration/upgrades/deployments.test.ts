@@ -44,7 +44,7 @@ async function upSecond(bin: string | null): Promise<void> {
 }
 
 const current = async (): Promise<string | null> =>
-  (await polledQueue(engine.client.temporal, 'holdfast', '')).currentBuild;
+  (await polledQueue(engine.client.temporal, 'holdfast')).currentBuild;
 
 /** The build that a run is with, and whether it was moved there. */
 async function buildOf(workflowId: string): Promise<{ build: string | undefined; isMoved: boolean }> {
@@ -113,7 +113,7 @@ test('on a server without deployments workers serve as before', async () => {
     await without.start();
     const session = without.client.session({ agent: 'plain', session: 0 });
     expect(await session.exec({ code: 'echo served' })).toMatchObject({ output: 'served\n' });
-    expect((await polledQueue(without.client.temporal, 'holdfast', '')).currentBuild).toBe(null);
+    expect((await polledQueue(without.client.temporal, 'holdfast')).currentBuild).toBe(null);
     await session.close('the test');
   } finally {
     expect(await without.end()).toEqual([]);

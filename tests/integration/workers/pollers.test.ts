@@ -47,7 +47,7 @@ test('a worker that has ended is not there, though its parent has not waited for
     const pid = Number(said.toString());
     const queue = uniqueId('queue');
     await poll(queue, pid);
-    const others = async (): Promise<unknown> => (await polledQueue(client.temporal, queue, 'mine')).others;
+    const others = async (): Promise<unknown> => (await polledQueue(client.temporal, queue, ['mine'])).others;
     expect(await others()).toEqual([{ offer: OFFER, buildId: null }]);
 
     process.kill(pid, 'SIGKILL');
