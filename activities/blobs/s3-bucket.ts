@@ -100,7 +100,7 @@ class S3Bucket implements Bucket {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const { tryMs } = this.options;
-    const endAt = Date.now() + tryMs;
+    const endAt = performance.now() + tryMs;
     // The client repeats what may pass, too: it has no more time than we do.
     const timeUp = AbortSignal.timeout(tryMs);
     const over = signal ? AbortSignal.any([signal, timeUp]) : timeUp;
@@ -110,7 +110,7 @@ class S3Bucket implements Bucket {
       } catch (err) {
         signal?.throwIfAborted();
         const reason = timeUp.aborted ? `no whole answer within ${tryMs} ms` : reasonIn(err);
-        if (!mayPass(err) || timeUp.aborted || Date.now() + pause > endAt)
+        if (!mayPass(err) || timeUp.aborted || performance.now() + pause > endAt)
           throw new HoldfastError('bucket_failed', { bucket: this.url, reason });
         await delay(pause, undefined, { ...(signal && { signal }) });
       }

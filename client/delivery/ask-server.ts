@@ -13,11 +13,11 @@ export async function askServer<T>(
   isAnswer: (err: unknown) => boolean,
   signal?: AbortSignal,
 ): Promise<T> {
-  for (const until = Date.now() + PATIENCE_MS; ;) {
+  for (const until = performance.now() + PATIENCE_MS; ;) {
     try {
       return await ask();
     } catch (err) {
-      if (isAnswer(err) || Date.now() > until) throw err;
+      if (isAnswer(err) || performance.now() > until) throw err;
       await delay(PAUSE_MS, undefined, { signal });
     }
   }

@@ -100,7 +100,7 @@ const noteLost =
         onReceiveMetadata: (received) => listener?.onReceiveMetadata?.(received),
         onReceiveMessage: (received: unknown) => listener?.onReceiveMessage?.(received),
         onReceiveStatus: (status) => {
-          if (Number(status.code) === UNAVAILABLE) contact.lostAt = Date.now();
+          if (Number(status.code) === UNAVAILABLE) contact.lostAt = performance.now();
           listener?.onReceiveStatus?.(status);
         },
       });

@@ -75,11 +75,11 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
   let failingSince: number | undefined;
   let isTold = false;
   for (;;) {
-    const sentAt = Date.now();
+    const sentAt = performance.now();
     try {
       return await withWorkerCheck(to, send, failingSince === undefined ? 0 : RESTART_MS);
     } catch (err) {
-      const now = Date.now();
+      const now = performance.now();
       if (failingSince === undefined || (wasSentOn(err) && now - sentAt > HEARD_MS)) failingSince = now;
       if (now - failingSince > (await patienceMs(err, to))) throw await explained(err, to);
       if (!isTold && now - failingSince > DELAY_MS) {
@@ -180,17 +180,17 @@ async function unableToAnswer(
   graceMs: number,
   signal: AbortSignal,
 ): Promise<never> {
-  let until = Date.now() + graceMs;
+  let until = performance.now() + graceMs;
   let silentLooks = 0;
   let progress: string | undefined;
   let isTold = false;
   let pauseMs = WORKER_CHECK_MS;
-  let lookAt = Date.now() + pauseMs;
+  let lookAt = performance.now() + pauseMs;
   for (;;) {
     await delay(WORKER_CHECK_MS, undefined, { signal });
     const silent = needsWorker && server.findSilentWorker?.();
     if (silent) throw silent;
-    const askedAt = Date.now();
+    const askedAt = performance.now();
     if (askedAt < lookAt - EARLY_MS) continue;
     const found = await describe(client, workflowId, server);
     const taskQueue = (needsWorker && queueOf(found)) || server.queue;
@@ -198,9 +198,9 @@ async function unableToAnswer(
     // The server was away in the meantime: it must learn about its workers again.
     const { lostAt } = contactOf(client.connection);
     if (lostAt !== undefined) until = Math.max(until, lostAt + RESTART_MS);
-    else if (Date.now() - askedAt > RESTARTED_MS) until = Date.now() + RESTART_MS;
+    else if (performance.now() - askedAt > RESTARTED_MS) until = performance.now() + RESTART_MS;
     const isExpected = server.keepsWorker && taskQueue === server.queue;
-    if (Date.now() >= until && !isPolled && !isExpected)
+    if (performance.now() >= until && !isPolled && !isExpected)
       throw new HoldfastError('no_worker', { taskQueue, address: server.address });
     if (!isPolled && !isTold) server.onDelay?.(`a worker of task queue ${taskQueue}`);
     isTold ||= !isPolled;
@@ -215,12 +215,12 @@ async function unableToAnswer(
     const isUnanswered = stuck ? stuck.how === 'times out' : isQuery && isPolled;
     const isSilent = needsWorker && !isExpected && isUnanswered;
     silentLooks = isSilent ? silentLooks + 1 : 0;
-    if (silentLooks >= SILENT_LOOKS && Date.now() >= until)
+    if (silentLooks >= SILENT_LOOKS && performance.now() >= until)
       throw new HoldfastError('worker_silent', { taskQueue, got: stuck?.got ?? workflowId });
     const isSuspicious = stuck !== undefined || !isPolled;
     const longerMs = pauseMs * (needsWorker ? GROWTH.answer : GROWTH.result);
     pauseMs = isSuspicious ? WORKER_CHECK_MS : Math.min(longerMs, LONGEST_LOOK_MS);
-    lookAt = Date.now() + pauseMs;
+    lookAt = performance.now() + pauseMs;
   }
 }
 

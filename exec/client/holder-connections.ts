@@ -103,7 +103,10 @@ export class HolderConnections {
   private async isMadeAgain(ref: SessionRef): Promise<boolean> {
     const paths = sessionPaths(this.dataDir, ref);
     const tree = readJson(paths.holder) ? undefined : readTree(paths);
-    for (const until = Date.now() + CONNECT_MS; tree && isAlive(tree.leader) && Date.now() < until;) {
+    for (
+      const until = performance.now() + CONNECT_MS;
+      tree && isAlive(tree.leader) && performance.now() < until;
+    ) {
       nudgeHolder(tree.holder);
       if (this.holderOf(ref)) return true;
       await delay(AGAIN_MS);
@@ -113,13 +116,14 @@ export class HolderConnections {
 
   /** The socket of a killed holder closes a moment before its process is gone. */
   private async untilGone(ref: SessionRef): Promise<void> {
-    const until = Date.now() + GONE_MS;
-    while (this.holderOf(ref) && Date.now() < until) await delay(5);
+    const until = performance.now() + GONE_MS;
+    while (this.holderOf(ref) && performance.now() < until) await delay(5);
   }
 
   /** Only a dead process means a dead holder: a living one owns the terminal, whatever the state of its socket. */
   private async connect(ref: SessionRef, record: HolderRecord): Promise<HolderPulse> {
     const since = Date.now();
+    const until = performance.now() + CONNECT_MS;
     if (record.version > PROTOCOL_VERSION) {
       const of = record.release ? `${record.release.version} in ${record.release.folder}` : 'a later release';
       const why = `it is of release ${of}, and speaks protocol ${record.version}; this release speaks ${PROTOCOL_VERSION}`;
@@ -132,7 +136,7 @@ export class HolderConnections {
         const failure = asStorageFailure((err as Error).cause ?? err);
         if (!(err instanceof HolderGone) || failure !== (err.cause ?? err)) throw failure;
         if (!isAlive(record.identity)) throw err;
-        if (Date.now() - since > CONNECT_MS) {
+        if (performance.now() > until) {
           const { socketPath } = record;
           const why = existsSync(socketPath)
             ? `it accepts no connection at ${socketPath}`

@@ -25,7 +25,10 @@ const UNWATCHED: readonly Verb[] = ['calls'];
 const SENT_AT_ONCE: readonly Verb[] = ['watch', 'type', 'resize'];
 
 interface Question {
+  /** For people. */
   askedAt: number;
+  /** By the steady clock: the other one may be set. */
+  began: number;
   isAnswered: boolean;
 }
 
@@ -107,14 +110,14 @@ export class HolderPulse {
   /** False if an answer is overdue. A closed connection rejects its requests itself. */
   private async answers(): Promise<boolean> {
     const question = (this.question ??= this.ask());
-    const heldUpFor = (): number => Date.now() - question.askedAt;
+    const heldUpFor = (): number => performance.now() - question.began;
     let runsSince: number | null = null;
     while (!question.isAnswered) {
       const stopped = isStopped(this.record);
-      if (!stopped) runsSince ??= Date.now();
+      if (!stopped) runsSince ??= performance.now();
       const isLate = stopped
         ? heldUpFor() > STOPPED_MS
-        : heldUpFor() > SLOW_MS && Date.now() - (runsSince ?? 0) > AGAIN_MS;
+        : heldUpFor() > SLOW_MS && performance.now() - (runsSince ?? 0) > AGAIN_MS;
       // This process may have been suspended itself: read first what has arrived meanwhile.
       if (isLate && !(await settledWithin(question, POLL_MS * 2))) return false;
       await delay(POLL_MS);
@@ -123,7 +126,7 @@ export class HolderPulse {
   }
 
   private ask(): Question {
-    const question = { askedAt: Date.now(), isAnswered: false };
+    const question = { askedAt: Date.now(), began: performance.now(), isAnswered: false };
     const answered = (): void => {
       question.isAnswered = true;
       if (this.question === question) this.question = null;
@@ -183,6 +186,7 @@ function stateOf({ identity }: HolderRecord): string {
 }
 
 async function settledWithin(question: Question, ms: number): Promise<boolean> {
-  for (const until = Date.now() + ms; Date.now() < until && !question.isAnswered;) await delay(POLL_MS);
+  for (const until = performance.now() + ms; performance.now() < until && !question.isAnswered;)
+    await delay(POLL_MS);
   return question.isAnswered;
 }

@@ -11,6 +11,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { WORKER_LOST } from '../../contracts/errors/failure';
 import { hostTaskQueue } from '../../contracts/ids';
 import { dataFolderId } from '../../exec/host/data-folder';
+import { ageOf, thisMoment, type Moment } from '../../system/elapsed';
 import { identityOf, machineId } from '../../system/processes/process-identity';
 import { inUse } from '../folder-claim';
 import { RepeatedLook } from '../repeated-look';
@@ -61,12 +62,12 @@ export class HostClaim {
   private constructor(
     private readonly options: HostClaimOptions,
     private claim: Claim,
-    private confirmedAt: number,
+    private confirmedAt: Moment,
   ) {}
 
   /** Throws `host_taken` if the host belongs to another data folder. Call it once the folder is claimed for this place. */
   static async make(options: HostClaimOptions): Promise<HostClaim> {
-    const askedAt = Date.now();
+    const askedAt = thisMoment();
     const { claims, host, facts } = options;
     for (;;) {
       const claim = await claimOf(options);
@@ -107,7 +108,7 @@ export class HostClaim {
    * server give the task to the host's new worker.
    */
   async confirm(): Promise<void> {
-    if (!this.isLost && Date.now() - this.confirmedAt < FRESH_MS) return;
+    if (!this.isLost && ageOf(this.confirmedAt) < FRESH_MS) return;
     try {
       await (this.confirming ??= this.ask().finally(() => (this.confirming = undefined)));
     } catch (err) {
@@ -148,7 +149,7 @@ export class HostClaim {
 
   private async ask(): Promise<Claim> {
     const ask = async (): Promise<Claim> => {
-      const askedAt = Date.now();
+      const askedAt = thisMoment();
       const claim = await claimOf(this.options);
       if (!isSamePlace(claim.facts, this.options.facts)) throw inUse(this.options.facts, claim);
       this.claim = claim;

@@ -7,6 +7,7 @@ import type { HostDirectory } from '../../client/hosts/host-directory';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { HOST_PROTOCOL, type HostFacts } from '../../contracts/sessions/remote-hosts';
 import type { HostAccess } from '../../exec/host/host-access';
+import { ageOf, LONG_AGO, thisMoment } from '../../system/elapsed';
 import { packageVersion } from '../../system/package-root';
 import type { Terminals } from '../../exec/terminals';
 
@@ -32,7 +33,7 @@ export class HostPresence {
   private isStopping = false;
   private timer: NodeJS.Timeout | undefined;
   private told: HostFacts | undefined;
-  private toldAt = 0;
+  private toldAt = LONG_AGO;
   private looking: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: HostPresenceOptions) {}
@@ -83,11 +84,11 @@ export class HostPresence {
 
   private async look(): Promise<void> {
     const { facts } = this;
-    const isLost = !this.presence.holdsLease && Date.now() - this.toldAt > LEASE_MS;
+    const isLost = !this.presence.holdsLease && ageOf(this.toldAt) > LEASE_MS;
     if (!isLost && isDeepStrictEqual(facts, this.told)) return;
     await this.options.directory.announce(this.options.host, facts);
     this.told = facts;
-    this.toldAt = Date.now();
+    this.toldAt = thisMoment();
   }
 
   private get facts(): HostFacts {

@@ -35,7 +35,7 @@ export class OfferLooks implements OffersElsewhere {
   private readonly file: string;
   private isUsed = (): boolean => true;
   private digest: string | null = null;
-  private begunAt = 0;
+  private begunAt = -Infinity;
   private looking: Promise<void> | undefined;
   private next: Promise<void> | undefined;
 
@@ -70,7 +70,7 @@ export class OfferLooks implements OffersElsewhere {
   }
 
   used(): void {
-    if (Date.now() - this.begunAt > EVERY_MS) void this.refresh();
+    if (performance.now() - this.begunAt > EVERY_MS) void this.refresh();
   }
 
   async refresh(): Promise<void> {
@@ -82,7 +82,7 @@ export class OfferLooks implements OffersElsewhere {
 
   /** The next look to begin, for all that wait for it. */
   private async lookNext(): Promise<void> {
-    const pauseMs = Math.max(0, this.begunAt + PAUSE_MS - Date.now());
+    const pauseMs = Math.max(0, this.begunAt + PAUSE_MS - performance.now());
     await delay(pauseMs, undefined, { signal: this.over.signal });
     // One that has begun may have its answer already.
     while (this.looking) await this.looking.catch(() => undefined);
@@ -91,7 +91,7 @@ export class OfferLooks implements OffersElsewhere {
   }
 
   private async lookIfUsed(): Promise<void> {
-    if (this.begunAt === 0 || this.isUsed()) await this.look();
+    if (this.begunAt === -Infinity || this.isUsed()) await this.look();
   }
 
   private look(): Promise<void> {
@@ -100,7 +100,7 @@ export class OfferLooks implements OffersElsewhere {
   }
 
   private async ask(): Promise<void> {
-    this.begunAt = Date.now();
+    this.begunAt = performance.now();
     const { client, host } = this.options;
     const answer = await askForOffer(client, host, { known: this.digest }, this.over.signal);
     if (answer.tools === null) return;

@@ -68,7 +68,11 @@ function settle(paths: SessionPaths, killedBy: KilledBy): void {
 
 async function stop(holder: Identity): Promise<void> {
   send(holder, 'SIGSTOP');
-  for (const until = Date.now() + STOPPED_MS; isAlive(holder) && Date.now() < until; await delay(POLL_MS))
+  for (
+    const until = performance.now() + STOPPED_MS;
+    isAlive(holder) && performance.now() < until;
+    await delay(POLL_MS)
+  )
     if (/^[tTD]$/.test(processStat(holder.pid)?.state ?? '')) return;
 }
 
@@ -98,7 +102,11 @@ async function endRecorded(kind: TreeKill, { leader, mark, ownShell }: TreeRecor
       ),
     );
   let left = marked();
-  for (const until = Date.now() + GONE_MS; left.length > 0 && Date.now() < until; left = marked()) {
+  for (
+    const until = performance.now() + GONE_MS;
+    left.length > 0 && performance.now() < until;
+    left = marked()
+  ) {
     for (const one of left) send(one, 'SIGKILL');
     await gone(left);
   }
@@ -114,6 +122,6 @@ function send(identity: Identity, signal: NodeJS.Signals): void {
 }
 
 async function gone(processes: readonly Identity[]): Promise<void> {
-  const until = Date.now() + GONE_MS;
-  while (processes.some(isAlive) && Date.now() < until) await delay(POLL_MS);
+  const until = performance.now() + GONE_MS;
+  while (processes.some(isAlive) && performance.now() < until) await delay(POLL_MS);
 }

@@ -19,6 +19,7 @@ const draining = (): Error => toFailure(new HoldfastError('draining'));
 function sendTaking(...tookMs: number[]): () => Promise<string> {
   let now = Date.now();
   jest.spyOn(Date, 'now').mockImplementation(() => now);
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
   return () => {
     now += tookMs.shift() ?? 0;
     return tookMs.length > 0 ? Promise.reject(draining()) : Promise.resolve('done');

@@ -15,6 +15,7 @@ jest.mock('node:timers/promises', () => ({
 beforeEach(() => {
   now = 0;
   jest.spyOn(Date, 'now').mockImplementation(() => now);
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
 });
 afterEach(() => jest.restoreAllMocks());
 
