@@ -61,10 +61,16 @@ export class Retention {
     return true;
   }
 
-  /** Also what an interrupted removal left behind. Returns what was removed. */
-  async look(): Promise<ClosedLongAgo[]> {
+  /**
+   * Also what an interrupted removal left behind. Returns what was removed.
+   * @param timeElsewhere asked before anything is removed: the clock of this machine may be months ahead
+   */
+  async look(timeElsewhere?: () => Promise<number>): Promise<ClosedLongAgo[]> {
     const removed: ClosedLongAgo[] = [];
-    for (const one of await this.due()) if (await this.remove(one)) removed.push(one);
+    const due = await this.due();
+    const now = due.length > 0 && timeElsewhere ? await timeElsewhere() : Infinity;
+    for (const one of due)
+      if (one.closedAt <= now - this.options.keepMs && (await this.remove(one))) removed.push(one);
     await rm(this.removed, { recursive: true, force: true });
     return removed;
   }

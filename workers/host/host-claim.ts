@@ -103,6 +103,11 @@ export class HostClaim {
     return this.claim.since.getTime();
   }
 
+  serverTime(): Promise<number> {
+    const { claims, facts } = this.options;
+    return claims.serverTime(facts);
+  }
+
   /**
    * Resolves if this data folder owned the host within the last two seconds. Otherwise throws an error that makes the
    * server give the task to the host's new worker.

@@ -98,7 +98,8 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   };
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
   const logs = logLooks({ sessions, host, maxBytes: options.logBytes, log });
-  const retention = retentionLooks({ sessions, host, keepMs: options.keepMs, log });
+  const serverTime = (): Promise<number> => ownership.serverTime();
+  const retention = retentionLooks({ sessions, host, keepMs: options.keepMs, serverTime, log });
   const completion = new CommandCompletion(client.temporal, sessions, {
     journal: join(dataDir, 'commands', host),
     folderId: ownership.folderId,

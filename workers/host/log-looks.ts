@@ -28,13 +28,14 @@ export function retentionLooks(options: {
   sessions: Terminals;
   host: string;
   keepMs: number;
+  serverTime: () => Promise<number>;
   log: (message: string, facts: object) => void;
 }): RepeatedLook {
-  const { sessions, host, keepMs, log } = options;
+  const { sessions, host, keepMs, serverTime, log } = options;
   const { dataDir } = sessions.options;
   const retention = new Retention({ dataDir, host, keepMs, isClosed: (ref) => sessions.isClosed(ref) });
   return new RepeatedLook(
-    () => retention.look(),
+    () => retention.look(serverTime),
     (error) => log('closed sessions could not be removed', { error }),
     REMOVE_EVERY_MS,
   );

@@ -70,3 +70,18 @@ test('a session that is opened again between the look and the removal stays, wit
   expect(statSync(folderOf(ref)).isDirectory()).toBe(true);
   expect((await t.run('echo three', { ref })).output).toContain('three');
 });
+
+test('a machine whose clock is months ahead of the server’s removes no session that was closed a moment ago', async () => {
+  const ref = otherSession(t, 11);
+  await t.run('echo one', { ref });
+  await t.host.close(ref, 'done');
+  const now = Date.now();
+  const ahead = jest.spyOn(Date, 'now').mockReturnValue(now + 90 * DAY_MS);
+  try {
+    expect(numbers(await retention(30).due())).toContain(11);
+    expect(numbers(await retention(30).look(() => Promise.resolve(now)))).not.toContain(11);
+  } finally {
+    ahead.mockRestore();
+  }
+  expect(existsSync(folderOf(ref))).toBe(true);
+});
