@@ -6,6 +6,7 @@ import type {
   KilledBy,
   Runtime,
   SandboxKind,
+  SeenPrompt,
   TreeKill,
   Waiting,
   YieldReason,
@@ -120,6 +121,8 @@ export interface InputRequestFrame {
   /** False: no Enter after the text. Holders before 0.2 ignore this and press Enter. */
   enter?: boolean | undefined;
   keys: Key[];
+  /** What it answers. Holders before 0.4 ignore this. */
+  prompt?: SeenPrompt | undefined;
 }
 
 export interface TerminalSize {

@@ -18,6 +18,8 @@ export class SimulatedSession {
   private readonly observers = new Set<() => void>();
   private command: CommandRecord | null = null;
   private onInput: OnInput | null = null;
+  /** When it began to wait, each time at another one. */
+  private waitsSince = 0;
   private echo = true;
   private epoch = 1;
   private isFresh = false;
@@ -26,7 +28,8 @@ export class SimulatedSession {
   constructor(private readonly logPath: string) {}
 
   snapshot(command = this.command): Snapshot {
-    const waiting = this.onInput && ({ echo: this.echo, certainty: 'certain' } as const);
+    const since = new Date(this.waitsSince).toISOString();
+    const waiting = this.onInput && ({ echo: this.echo, certainty: 'certain', since } as const);
     return { command, epoch: this.epoch, end: this.end, waiting, treeKill: 'process-search' };
   }
 
@@ -60,13 +63,16 @@ export class SimulatedSession {
 
   /** `answer`: what the test says to the text; it may throw, and is not asked about a repetition. */
   input(
-    { id, text, keys }: Verbs['input']['request'],
+    { id, text, keys, prompt }: Verbs['input']['request'],
     session: number,
     answer: (onInput: OnInput | null, text: string) => SimulatedAnswer | null,
   ): Verbs['input']['answer'] {
     const before = this.inputs.get(id);
     if (before !== undefined) return { at: before, snapshot: this.snapshot() };
     if (!this.isRunning) throw new HoldfastError('no_running_process', { session });
+    const isSeen =
+      !prompt || (prompt.command === this.command?.id && Date.parse(prompt.since) === this.waitsSince);
+    if (!isSeen) throw new HoldfastError('prompt_over', { session });
     const at = this.end;
     const isInterrupt = keys.includes('ctrl-c');
     const typed = (text ?? '') + keys.map((key: Key) => KEYS[key]).join('');
@@ -133,6 +139,7 @@ export class SimulatedSession {
     const stage = typeof answer === 'string' ? { output: answer } : answer;
     this.print(stage.output ?? '');
     this.onInput = 'onInput' in stage ? stage.onInput : null;
+    this.waitsSince = Math.max(Date.now(), this.waitsSince + 1);
     this.echo = !('echo' in stage && stage.echo === false);
     if ('onInput' in stage || 'hangs' in stage) this.notify();
     else this.finish({ exitCode: 'exitCode' in stage ? (stage.exitCode ?? 0) : 0, killedBy: null });

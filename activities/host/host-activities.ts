@@ -173,11 +173,12 @@ export function createHostActivities({
       text,
       enter,
       keys,
+      prompt,
       from,
       yield: settings,
     }: SendInputInput): Promise<CommandView> {
       crashPoint('input-arrived');
-      const typed = await type(ref, { id, text, enter, keys });
+      const typed = await type(ref, { id, text, enter, keys, prompt });
       crashPoint('input-typed');
       const start = from ?? typed.at;
       if (!settings) return view({ ref, from: start }, typed.snapshot);
@@ -191,9 +192,9 @@ export function createHostActivities({
 
     async sendInputs({ ref, inputs }: SendInputsInput): Promise<SentInputs> {
       const refused: string[] = [];
-      for (const { inputId: id, text, enter, keys } of inputs) {
+      for (const { inputId: id, ...typed } of inputs) {
         try {
-          await type(ref, { id, text, enter, keys });
+          await type(ref, { id, ...typed });
         } catch (err) {
           if (!(err instanceof HoldfastError)) throw err;
           refused.push(asFarAsKnown(err, 'the input').message);

@@ -60,6 +60,14 @@ export const CATALOGUE = {
     (f: With<'session'>) => `Session ${f.session} has no running process to take input; nothing was typed.`,
     () => 'Start a process with code_execution_tool first, and send input to the same session.',
   ),
+  prompt_over: entry(
+    65,
+    false,
+    'none',
+    (f: With<'session'>) =>
+      `What waited for input in session ${f.session} has been answered or has ended; nothing was typed.`,
+    () => 'Look at its output, and answer what it asks now.',
+  ),
   input_too_long: entry(
     65,
     false,

@@ -2,7 +2,7 @@
 import type { EndReason, Usage } from '../agents/agent';
 import type { OpenQuestion } from '../agents/questions';
 import type { Wait } from '../agents/waits';
-import type { SessionState } from '../sessions/session';
+import type { SeenPrompt, SessionState } from '../sessions/session';
 
 /** Each may do what those before it may. A viewer reads; an operator changes agents; an admin manages tokens. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
@@ -55,6 +55,8 @@ export interface InboxItem {
     screen: string;
     /** False for a password. */
     echo: boolean;
+    /** For `prompt` of an answer. Sessions of earlier releases take none. */
+    prompt?: SeenPrompt;
   };
   failure?: { code: string; message: string; next: string };
 }

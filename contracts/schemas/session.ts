@@ -53,6 +53,11 @@ export const milliseconds = wholeNumber(0, LONGEST_WAIT_MS);
 /** Must begin with a letter: objects reorder keys that are whole numbers. */
 const readerName = z.string().check(z.regex(/^[a-z][a-z0-9_-]{0,62}$/));
 const keyName = z.enum(Object.keys(KEYS) as [Key, ...Key[]]);
+const timestamp = z.string().check(
+  z.refine<string>((value) => !Number.isNaN(Date.parse(value)), {
+    error: (issue) => `got ${asJson(issue.input)}, allowed a time as ISO 8601 writes it`,
+  }),
+);
 export const runtimeSchema = z.enum(RUNTIMES);
 
 export const codeSchema = z.string().check(
@@ -112,6 +117,7 @@ export const inputSchema = z.strictObject({
   keyboard: z.optional(keyboardSchema),
   enter: z.optional(z.boolean()),
   keys: z.optional(z.array(keyName).check(z.maxLength(100))),
+  prompt: z.optional(z.strictObject({ command: z.string().check(z.minLength(1)), since: timestamp })),
   yield: z.optional(yieldSchema),
   reader: z.optional(readerName),
 });

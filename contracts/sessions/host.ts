@@ -2,7 +2,7 @@
 import type { HeldCommand } from '../tools/approvals';
 import type { ErrorCode, ErrorFacts } from '../errors/holdfast-error';
 import type { SessionRef } from '../ids';
-import type { CommandView, Key, Runtime, Wait, WaitResult, YieldSettings } from './session';
+import type { CommandView, Key, Runtime, SeenPrompt, Wait, WaitResult, YieldSettings } from './session';
 
 export interface RunCommandInput {
   ref: SessionRef;
@@ -39,6 +39,7 @@ export interface SendInputInput {
   /** False: no Enter after the text. */
   enter?: boolean;
   keys: Key[];
+  prompt?: SeenPrompt;
   /** Offset to show output from; null: from where the input was typed. */
   from: number | null;
   /** Null: answer as soon as the input is typed. */
@@ -56,6 +57,7 @@ export interface SignalledInput {
   text: string | null;
   enter?: boolean;
   keys: Key[];
+  prompt?: SeenPrompt;
 }
 
 export interface SentInputs {

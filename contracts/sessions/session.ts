@@ -105,6 +105,12 @@ export interface ExecRequest {
   reset?: boolean | undefined;
 }
 
+/** A prompt as somebody saw it: `commandId` and `waiting.since` of a view. */
+export interface SeenPrompt {
+  command: string;
+  since: string;
+}
+
 export interface InputRequest {
   /** The same id again types nothing. Default: the update's id. */
   id?: string | undefined;
@@ -114,6 +120,8 @@ export interface InputRequest {
   enter?: boolean | undefined;
   /** Keys by name, pressed after the text; with keys and no text, no Enter is added. */
   keys?: Key[] | undefined;
+  /** What it answers: typed only if this command still runs, and nobody has typed since that wait was seen. */
+  prompt?: SeenPrompt | undefined;
   yield?: Partial<YieldSettings> | undefined;
   reader?: string | undefined;
 }

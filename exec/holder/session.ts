@@ -1,7 +1,7 @@
 // One session inside its holder: the current shell, its command, and its waiting observers. All state changes of a
 // session happen here, one at a time.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import type { KilledBy, Waiting } from '../../contracts/sessions/session';
+import type { KilledBy, SeenPrompt, Waiting } from '../../contracts/sessions/session';
 import { begunCommand, checkContent, CommandRecords, writtenTo } from '../command-records';
 import { readJson } from '../../system/json-file';
 import { identitiesOf, isAlive, type Identity } from '../../system/processes/process-identity';
@@ -53,6 +53,8 @@ export class Session {
   private token: string | null = null;
   private flush = false;
   private lastOutputAt = 0;
+  /** When the wait had begun in which something was typed last. */
+  private answeredWait = 0;
   /** How the command ended, while its last output waits for the disk. */
   private heldEnd: End | null = null;
   private survivors: Identity[] = [];
@@ -139,7 +141,7 @@ export class Session {
 
   /** Types into the running process. Repeating an id types nothing. */
   async input(request: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
-    const { id, text, enter, keys } = request;
+    const { id, text, enter, keys, prompt } = request;
     const before = this.inputs.placeOf(request);
     if (before !== undefined) return { at: before, snapshot: this.snapshot() };
     const { life, command } = this;
@@ -151,9 +153,9 @@ export class Session {
       await life.shell.untilTaken();
       if (!this.running || this.command?.id !== command?.id)
         throw new HoldfastError('no_running_process', { session: this.config.session });
+      this.checkPrompt(prompt);
       this.flush = true;
-      this.prompts.answered(this.waiting !== null);
-      life.watch.typing();
+      this.answered(life);
       await life.input.type(text && this.secrets.fill(text), keys, enter);
     } catch (err) {
       this.inputs.remove(id);
@@ -163,13 +165,25 @@ export class Session {
     return { at, snapshot: this.snapshot() };
   }
 
+  /** Throws `prompt_over`. */
+  private checkPrompt(prompt: SeenPrompt | undefined): void {
+    if (!prompt) return;
+    const isOver = prompt.command !== this.command?.id || Date.parse(prompt.since) <= this.answeredWait;
+    if (isOver) throw new HoldfastError('prompt_over', { session: this.config.session });
+  }
+
+  private answered({ watch }: Life): void {
+    this.prompts.answered(this.waiting !== null);
+    this.answeredWait = watch.since;
+    watch.typing();
+  }
+
   /** Raw bytes from a person at the terminal, recorded nowhere. False if nothing runs that could read them, or reads. */
   typeRaw(bytes: Buffer): boolean {
     if (!this.running || !this.life?.input.hasRoomFor(bytes)) return false;
     this.flush = true;
-    this.prompts.answered(this.waiting !== null);
+    this.answered(this.life);
     const { input, shell, watch } = this.life;
-    watch.typing();
     void shell.untilTaken().then(() => this.running && input.raw(bytes));
     watch.touch();
     return true;

@@ -26,6 +26,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   busy: 409,
   typist_busy: 409,
   no_running_process: 409,
+  prompt_over: 409,
   approval_changed: 409,
   agent_ended: 409,
   agent_closed: 409,

@@ -165,6 +165,37 @@ export function conformsToTerminals(name: string, open: () => Opened, difference
       });
     });
 
+    describe('an answer to a prompt', () => {
+      const asked = async (): Promise<{ command: string; since: string }> => {
+        const { command, waiting } = await wait('needs_input');
+        return { command: command?.id ?? '', since: waiting?.since ?? '' };
+      };
+      const answer = (text: string, prompt: { command: string; since: string }, id = `i${++ids}`) =>
+        terminals.input(ref, { id, text, keys: [], prompt });
+
+      test('is typed once: another one that comes after it reaches no later prompt of the program', async () => {
+        await run(ASKS);
+        const first = await asked();
+        await answer('one', first, 'first');
+        expect(await refused(answer('boom', first))).toBe('prompt_over');
+        const second = await asked();
+        expect(await refused(answer('boom', first))).toBe('prompt_over');
+        expect(await refused(answer('one', first, 'first'))).toBe('done');
+        await answer('two', second);
+        await wait('exit');
+        expect(await output()).toContain('got one two');
+      });
+
+      test('reaches no other command', async () => {
+        await run(TALKS);
+        const first = await asked();
+        await terminals.reset(ref, { id: 'next', reason: null, by: 'reset' });
+        await run(ASKS);
+        await wait('needs_input');
+        expect(await refused(answer('boom', first))).toBe('prompt_over');
+      });
+    });
+
     describe('a wait', () => {
       test('ends with the command, and at once if it has ended', async () => {
         await run(TALKS);

@@ -50,6 +50,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   not_found: { what: 'The agent', got: 'a' },
   busy: { session: 0, from: 0 },
   no_running_process: { session: 0 },
+  prompt_over: { session: 0 },
   input_too_long: { got: 5_000, allowed: 4_095 },
   input_queue_full: { session: 1, allowed: 1_000_000 },
   offset_out_of_range: { got: 9, allowed: 0 },

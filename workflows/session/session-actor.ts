@@ -202,11 +202,12 @@ export class SessionActor {
     if (!patched('inputs-in-order')) return this.input(check(), false);
     const input = check();
     this.checkInput(input, 'handler');
-    const { id: inputId = this.nextId(), keyboard, enter, keys = [] } = input;
+    const { id: inputId = this.nextId(), keyboard, enter, keys = [], prompt } = input;
     this.usedAt = Date.now();
     if (!this.ids.rememberInput(inputId, input)) return;
     const text = keyboard ?? (keys.length > 0 ? null : '');
-    if (!this.typing.add({ inputId, text, ...(enter === false && { enter }), keys })) {
+    const typed = { text, ...(enter === false && { enter }), keys, ...(prompt && { prompt }) };
+    if (!this.typing.add({ inputId, ...typed })) {
       this.ids.forgetInput(inputId);
       refuse('input_queue_full', { session: this.record.ref.session, allowed: MAX_QUEUED_INPUT_BYTES });
     }
@@ -222,7 +223,7 @@ export class SessionActor {
   /** With `answer` it waits for the program's reaction; without, only until the input is typed. */
   async input(request: InputRequest, answer = true): Promise<CommandView> {
     this.checkInput(request, 'handler');
-    const { id = this.nextId(), keyboard, enter, keys = [], reader, yield: yielding } = request;
+    const { id = this.nextId(), keyboard, enter, keys = [], prompt, reader, yield: yielding } = request;
     this.usedAt = Date.now();
     if (!this.ids.rememberInput(id, request)) return this.output(reader ? { reader } : {});
     // After earlier signalled input; a key without text, which may be meant to interrupt, goes at once.
@@ -233,7 +234,7 @@ export class SessionActor {
     const wait = answer ? { ...this.record.yield, ...yielding } : null;
     const summary = summaryOfInput(text, keys);
     try {
-      const typed = { text, ...(enter === false && { enter }), keys };
+      const typed = { text, ...(enter === false && { enter }), keys, ...(prompt && { prompt }) };
       const input = { ref, inputId: id, ...typed, from, yield: wait };
       return await this.onHost((host) => host.sendInput.executeWithOptions({ summary }, [input]), reader);
     } catch (err) {
