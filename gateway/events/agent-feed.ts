@@ -56,6 +56,8 @@ export class AgentFeed {
       this.followers -= 1;
       if (this.followers > 0) return;
       this.watching?.abort();
+      // Whoever has got this feed and follows it only now begins to watch anew.
+      this.watching = undefined;
       this.onUnused();
     };
   }
@@ -180,7 +182,9 @@ export class AgentFeeds {
   of(client: HoldfastClient, dataDir: string, agent: string): AgentFeed {
     const known = this.feeds.get(agent);
     if (known) return known;
-    const feed = new AgentFeed(client, dataDir, agent, () => this.feeds.delete(agent));
+    const feed = new AgentFeed(client, dataDir, agent, () => {
+      if (this.feeds.get(agent) === feed) this.feeds.delete(agent);
+    });
     this.feeds.set(agent, feed);
     return feed;
   }

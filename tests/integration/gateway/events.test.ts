@@ -2,11 +2,13 @@
 import { stringify } from 'yaml';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AgentFeeds } from '../../../gateway/events/agent-feed';
 import { gatewayOn, readEvents, type SeenEvent } from '../../helpers/gateway';
 import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
 import { lengthenHistory } from '../../helpers/long-history';
 import { ModelSimulator } from '../../helpers/model-simulator';
 import { call, uniqueId, type Reply } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
 
 const own = new GatewayOfItsOwn();
 const { engine, files } = own;
@@ -302,4 +304,22 @@ test.each([
 ])('a stream of %s is refused', async (_what, given, headers, status) => {
   const path = given || `${await start([{ text: 'x' }])}/events`;
   expect(await own.api.ask('GET', path, undefined, headers)).toMatchObject({ status });
+});
+
+test('who begins to follow an agent just as its last follower leaves is told what happens', async () => {
+  const path = await start([{ text: 'one' }, { text: 'two' }]);
+  const feeds = new AgentFeeds();
+  const agent = path.split('/').at(-1) ?? '';
+  const feed = feeds.of(engine.client, engine.dataDir, agent);
+  const leave = feed.follow();
+  await until(() => feed.state?.messages === 2);
+  leave();
+  // Got before, followed after.
+  const leaveAgain = feed.follow();
+  const next = feeds.of(engine.client, engine.dataDir, agent);
+  await own.api.post(`${path}/messages`, { message: 'second' });
+  await until(() => feed.state?.messages === 4);
+  // It takes no other feed out of use.
+  leaveAgain();
+  expect(feeds.of(engine.client, engine.dataDir, agent)).toBe(next);
 });
