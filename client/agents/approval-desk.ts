@@ -22,6 +22,11 @@ export type WaitingApproval = OpenQuestion;
 
 const byAge = (a: WaitingApproval, b: WaitingApproval): number => a.askedAt.localeCompare(b.askedAt);
 
+interface Listed {
+  client: Client;
+  one: WorkflowExecutionInfo;
+}
+
 const ASKERS = [WORKFLOWS.execSession, WORKFLOWS.turn];
 
 export interface ListAnsweringRequest {
@@ -80,12 +85,13 @@ export class ApprovalDesk {
   /**
    * The same of all agents, but asks only those that have told the server that they wait: one that began to wait less
    * than a second ago may be missing. `unanswered` are the workflows that do not answer within three seconds, or have
-   * ended meanwhile.
+   * ended meanwhile; `unread` the namespaces of hosts that could not be read.
    */
-  async listTold(): Promise<{ waiting: WaitingApproval[]; unanswered: string[] }> {
-    const asked = await this.askAll((client) => toldToWait(client, ASKERS, 'approval'));
+  async listTold(): Promise<{ waiting: WaitingApproval[]; unanswered: string[]; unread: string[] }> {
+    const { namespaces } = this;
+    const { found, unread } = await namespaces.found((client) => toldToWait(client, ASKERS, 'approval'));
     const told = await Promise.all(
-      asked.map(async ({ client, workflowId }) => ({
+      (await this.atHome(found)).map(async ({ client, workflowId }) => ({
         workflowId,
         waiting: await inTime(client, () => this.of(workflowId)),
       })),
@@ -93,21 +99,23 @@ export class ApprovalDesk {
     return {
       waiting: told.flatMap(({ waiting }) => waiting ?? []).sort(byAge),
       unanswered: told.filter(({ waiting }) => waiting === null).map(({ workflowId }) => workflowId),
+      unread,
     };
   }
 
-  private openAskers(agent: string | undefined): Promise<{ workflowId: string }[]> {
+  private async openAskers(agent: string | undefined): Promise<{ workflowId: string }[]> {
     const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
-    return this.askAll((client) => openWorkflows(client, ASKERS, own));
+    const listed: Listed[] = [];
+    for (const client of await this.namespaces.all())
+      for (const one of await openWorkflows(client, ASKERS, own)) listed.push({ client, one });
+    return this.atHome(listed);
   }
 
-  private async askAll(
-    list: (client: Client) => Promise<WorkflowExecutionInfo[]>,
-  ): Promise<{ client: Client; workflowId: string }[]> {
+  private async atHome(listed: readonly Listed[]): Promise<{ client: Client; workflowId: string }[]> {
     const asked: { client: Client; workflowId: string }[] = [];
-    for (const client of await this.namespaces.all())
-      for (const { workflowId } of await list(client))
-        if (await this.namespaces.isHome(client, workflowId)) asked.push({ client, workflowId });
+    for (const { client, one } of listed)
+      if (await this.namespaces.isHome(client, one.workflowId))
+        asked.push({ client, workflowId: one.workflowId });
     return asked;
   }
 

@@ -9,6 +9,11 @@ import { listWorkflows } from '../delivery/list-workflows';
 /** A host may be enrolled during this client's life; an enrolled host stays enrolled. */
 const ASK_AGAIN_MS = 10_000;
 
+interface Found<T> {
+  client: Client;
+  one: T;
+}
+
 export class HostNamespaces {
   private readonly clients = new Map<string, Client>();
   private readonly asked = new Map<string, { at: number; client: Promise<Client> }>();
@@ -39,6 +44,24 @@ export class HostNamespaces {
       if (client !== this.main) found.push(client);
     }
     return [this.main, ...found];
+  }
+
+  /**
+   * What `list` finds in each of them, and the names of the hosts' namespaces in which it fails: one of them that is denied
+   * or gone must not hide the others. Throws where it fails in the agents' own.
+   */
+  async found<T>(list: (client: Client) => Promise<T[]>): Promise<{ found: Found<T>[]; unread: string[] }> {
+    const found: Found<T>[] = [];
+    const unread: string[] = [];
+    for (const client of await this.all()) {
+      try {
+        for (const one of await list(client)) found.push({ client, one });
+      } catch (err) {
+        if (client === this.main) throw err;
+        unread.push(client.options.namespace);
+      }
+    }
+    return { found, unread };
   }
 
   /**

@@ -168,17 +168,19 @@ export const keyedApproval = z.extend(answers.approval, {
 /** `unanswered`: workflows that could not say whether they wait. */
 export const approvalPage = z.extend(items(keyedApproval), { unanswered: z.array(text) });
 
-export const inbox = items(
-  z.object({
-    kind: z.enum(['approval', 'input', 'failed']),
-    ...{ agent: text, since: text, text },
-    approval: z.optional(keyedApproval),
-    session: z.optional(
-      z.object({ host: text, session: z.number(), workflowId: text, screen: text, echo: z.boolean() }),
-    ),
-    failure: z.optional(z.object({ code: text, message: text, next: text })),
-  }) as unknown as z.ZodMiniType<InboxItem>,
-);
+const inboxItem = z.object({
+  kind: z.enum(['approval', 'input', 'failed']),
+  ...{ agent: text, since: text, text },
+  approval: z.optional(keyedApproval),
+  session: z.optional(
+    z.object({
+      ...{ host: text, session: z.number(), workflowId: text, screen: text, echo: z.boolean() },
+      prompt: z.optional(z.object({ command: text, since: text })),
+    }),
+  ),
+  failure: z.optional(z.object({ code: text, message: text, next: text })),
+}) as unknown as z.ZodMiniType<InboxItem>;
+export const inbox = z.extend(items(inboxItem), { unread: z.array(text) });
 
 const usageLine = z.extend(usage, { key: text });
 export const usageReport = z.object({

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEntry } from '../../client/agents/agent-directory';
-import type { InboxItem } from '../../contracts/gateway/api';
 import { mayUse, type Caller } from '../access/grants';
 import type { HoldfastClient } from '../../client/holdfast-client';
-import { inboxOf, readInbox } from '../inbox/read-inbox';
+import { inboxOf, readInbox, type Inbox } from '../inbox/read-inbox';
+import { knownError } from '../../system/known-error';
 import type { Event } from './event';
 
 const LOOK_MS = 1_000;
@@ -21,8 +21,18 @@ interface Open {
   text: string;
 }
 
+/** The code of the error of the last look; null if it succeeded. */
+type Trouble = Record<'inbox' | 'agents', string | null>;
+
+interface Known {
+  inbox?: Inbox;
+  agents?: Open[];
+  /** From the first look that failed on. */
+  trouble?: Trouble;
+}
+
 export class OverviewFeed {
-  private known: { inbox?: InboxItem[]; agents?: Open[] } = {};
+  private known: Known = {};
   private version = 0;
   private followers = 0;
   private watching: AbortController | undefined;
@@ -36,7 +46,11 @@ export class OverviewFeed {
       while (!signal.aborted) {
         const { version, known } = this;
         for (const event of [
-          known.inbox && { event: 'inbox', data: { items: inboxOf(known.inbox, caller) } },
+          known.trouble && { event: 'trouble', data: known.trouble },
+          known.inbox && {
+            event: 'inbox',
+            data: { ...known.inbox, items: inboxOf(known.inbox.items, caller) },
+          },
           known.agents && { event: 'agents', data: agentsOf(known.agents, caller) },
         ]) {
           if (!event) continue;
@@ -50,8 +64,21 @@ export class OverviewFeed {
       }
     } finally {
       this.followers -= 1;
-      if (this.followers === 0) this.watching?.abort();
+      if (this.followers === 0) {
+        this.watching?.abort();
+        // Whoever comes next must not be told how it was then.
+        this.known = {};
+      }
     }
+  }
+
+  private learn(news: Known): void {
+    const isKnown = ([name, now]: [string, unknown]): boolean =>
+      JSON.stringify(now) === JSON.stringify(this.known[name as keyof Known]);
+    if (Object.entries(news).every(isKnown)) return;
+    this.known = { ...this.known, ...news };
+    this.version += 1;
+    this.changes.emit('change');
   }
 
   private start(client: HoldfastClient): void {
@@ -64,19 +91,23 @@ export class OverviewFeed {
 
   private async watch<Name extends 'inbox' | 'agents'>(
     name: Name,
-    read: () => Promise<NonNullable<OverviewFeed['known'][Name]>>,
+    read: () => Promise<NonNullable<Known[Name]>>,
     signal: AbortSignal,
   ): Promise<void> {
     while (!signal.aborted) {
       const began = performance.now();
-      // What fails says nothing new, for example while the server is away: what was said last stays.
-      const now = await read().catch(() => undefined);
-      if (signal.aborted) return;
-      if (now && JSON.stringify(now) !== JSON.stringify(this.known[name])) {
-        this.known = { ...this.known, [name]: now };
-        this.version += 1;
-        this.changes.emit('change');
+      let news: Known = {};
+      let fault: string | null = null;
+      try {
+        news = { [name]: await read() };
+      } catch (err) {
+        // What was said last stays, for example while the server is away, with the word that it may be old.
+        fault = knownError(err).code;
       }
+      if (signal.aborted) return;
+      const { trouble } = this.known;
+      if (trouble || fault !== null) news.trouble = { inbox: null, agents: null, ...trouble, [name]: fault };
+      this.learn(news);
       const pauseMs = name === 'agents' ? PAUSE_PER_LOOK * (performance.now() - began) : 0;
       await delay(Math.max(LOOK_MS, pauseMs), undefined, { signal }).catch(() => undefined);
     }

@@ -1,5 +1,6 @@
 // All that waits for a person, over all agents, and the agents that have failed lately. Made of what workflows say.
 import type { InboxItem } from '../../contracts/gateway/api';
+import type { SeenPrompt, SessionState } from '../../contracts/sessions/session';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
 import { mayUse, type Caller } from '../access/grants';
@@ -13,10 +14,24 @@ const AT_ONCE = 8;
 const MAX_FAILED = 50;
 const SCREEN_LINES = 12;
 
+export interface Inbox {
+  items: InboxItem[];
+  /** Namespaces of hosts that could not be read: what waits there is missing. */
+  unread: string[];
+}
+
 /** Of all agents, oldest first. What began to wait less than a second ago may be missing. */
-export async function readInbox(client: HoldfastClient): Promise<InboxItem[]> {
-  const parts = await Promise.all([approvals(client), inputs(client), failedAgents(client)]);
-  return parts.flat().sort((a, b) => a.since.localeCompare(b.since));
+export async function readInbox(client: HoldfastClient): Promise<Inbox> {
+  const [asked, waiting, failed] = await Promise.all([
+    approvals(client),
+    inputs(client),
+    failedAgents(client),
+  ]);
+  const items = [...asked.items, ...waiting.items, ...failed];
+  return {
+    items: items.sort((a, b) => a.since.localeCompare(b.since)),
+    unread: [...new Set([...asked.unread, ...waiting.unread])],
+  };
 }
 
 /** What a caller sees of it. Cut only then: failures of other agents must not hide those of the caller's. */
@@ -26,8 +41,8 @@ export function inboxOf(items: readonly InboxItem[], caller: Caller): InboxItem[
   return mine.filter((item) => item.kind !== 'failed' || failed.has(item));
 }
 
-async function approvals(client: HoldfastClient): Promise<InboxItem[]> {
-  const { waiting, unanswered } = await client.approvals.listTold();
+async function approvals(client: HoldfastClient): Promise<Inbox> {
+  const { waiting, unanswered, unread } = await client.approvals.listTold();
   const items = waiting.map((question): InboxItem => ({
     kind: 'approval',
     agent: agentOf(question.workflowId),
@@ -35,11 +50,11 @@ async function approvals(client: HoldfastClient): Promise<InboxItem[]> {
     text: `asks for approval: ${firstLine(question.what)}`,
     approval: keyed(question),
   }));
-  return [...items, ...(await silent(client, 'approval', unanswered))];
+  return { items: [...items, ...(await silent(client, 'approval', unanswered))], unread };
 }
 
-async function inputs(client: HoldfastClient): Promise<InboxItem[]> {
-  const sessions = await client.sessions.list({ isWaiting: true });
+async function inputs(client: HoldfastClient): Promise<Inbox> {
+  const { sessions, unread } = await client.sessions.listTold();
   const items = sessions.flatMap(({ agent, host, session, workflowId, state, waits }): InboxItem[] => {
     if (waits?.for !== 'input' || !state) return [];
     const screen = (state.view?.output ?? '').split('\n').slice(-SCREEN_LINES).join('\n');
@@ -48,12 +63,12 @@ async function inputs(client: HoldfastClient): Promise<InboxItem[]> {
     return [
       {
         ...{ kind: 'input', agent, since: waits.since, text: `shell ${session} waits for input: ${what}` },
-        session: { host, session, workflowId, screen, echo },
+        session: { host, session, workflowId, screen, echo, ...promptIn(state) },
       },
     ];
   });
   const unanswered = sessions.filter(({ state }) => !state).map(({ workflowId }) => workflowId);
-  return [...items, ...(await silent(client, 'input', unanswered))];
+  return { items: [...items, ...(await silent(client, 'input', unanswered))], unread };
 }
 
 /** Workflows that have told the server that they wait, and do not answer: nobody can answer them now, either. */
@@ -81,6 +96,12 @@ async function silent(
     };
   });
   return items.filter((item) => item !== null);
+}
+
+/** Sessions of releases before 0.2, which do not tell their folder, refuse what they do not know. */
+function promptIn({ cwd, view }: SessionState): { prompt?: SeenPrompt } {
+  const since = view?.waiting?.since;
+  return cwd !== undefined && view?.commandId && since ? { prompt: { command: view.commandId, since } } : {};
 }
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';

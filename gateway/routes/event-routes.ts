@@ -13,7 +13,8 @@ const ofAll = route(
     ...{ method: 'GET', path: '/v1/events', tag, role: 'viewer', events: true },
     summary: 'What waits for a person, and the open agents: now, and after each change',
     description:
-      'Events `inbox` {items} and `agents` {items, others}. They have no ids: the first ones say all. `items` are at most ' +
+      'Events `inbox` {items, unread}, `agents` {items, others} and, while the gateway cannot look, `trouble` ' +
+      '{inbox, agents} with the codes of the errors: what was told last may be old. They have no ids: the first ones say all. `items` are at most ' +
       'the 100 newest; `others` is null, or says of those beyond them how many there are (`count`), with a `mark` that ' +
       'changes when one of them does.',
   },

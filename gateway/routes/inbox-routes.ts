@@ -9,11 +9,13 @@ const inbox = route(
     ...{ method: 'GET', path: '/v1/inbox', tag: 'inbox', role: 'viewer' },
     summary:
       'All that waits for a person, and the latest 50 agents that have failed in the last day, oldest first',
+    description:
+      '`unread` names the namespaces of hosts that could not be read: what waits there is missing.',
     answer: shapes.inbox,
   },
   async ({ context, caller }) => {
-    const items = await readInbox(context.client);
-    return { items: inboxOf(items, caller), next: null };
+    const { items, unread } = await readInbox(context.client);
+    return { items: inboxOf(items, caller), next: null, unread };
   },
 );
 

@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { hostWorkflowId } from '../../../contracts/ids';
+import { HOST_NAMESPACE_MEMO, WORKFLOWS } from '../../../contracts/messages';
 import type { InboxItem } from '../../../contracts/gateway/api';
 import type { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { HoldfastClient } from '../../../client/holdfast-client';
@@ -90,4 +92,20 @@ test('an agent that was started again after a failure delays nobody: the run tha
     (await inbox()).find((item) => item.agent === agent);
   await until(async () => (await found())?.failure !== undefined);
   expect(await found()).toMatchObject({ kind: 'failed', failure: { code: (why as HoldfastError).code } });
+}, 60_000);
+
+test('a host whose namespace is gone hides nothing of what waits elsewhere, and is named', async () => {
+  const waits = uniqueId('w');
+  await own.api.post(`/v1/sessions/${waits}/local/0/exec`, { code: 'read -r x', yield: QUICK_YIELD });
+  const host = await engine.client.temporal.workflow.start(WORKFLOWS.host, {
+    ...{ workflowId: hostWorkflowId('gone'), taskQueue: 'nobody' },
+    memo: { [HOST_NAMESPACE_MEMO]: 'deleted' },
+  });
+  try {
+    const read = (): Promise<{ items: InboxItem[]; unread: string[] }> => own.api.get('/v1/inbox');
+    await until(async () => (await read()).unread.includes('deleted'));
+    await until(async () => (await read()).items.some(({ agent }) => agent === waits));
+  } finally {
+    await host.terminate('test ended');
+  }
 }, 60_000);

@@ -1,6 +1,7 @@
 // What a follower of all agents is told.
 import type { AgentEntry } from '../../../client/agents/agent-directory';
 import type { HoldfastClient } from '../../../client/holdfast-client';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { InboxItem } from '../../../contracts/gateway/api';
 import type { Caller } from '../../../gateway/access/grants';
 import type { Event } from '../../../gateway/events/event';
@@ -18,19 +19,40 @@ const entryOf = (id: string): AgentEntry => ({
 let open: AgentEntry[];
 let over: AbortController;
 let events: AsyncGenerator<Event, void>;
-/** Nobody can be asked what waits: then only the agents are told. */
+let waiting: { since: string; what: string }[];
+let unread: string[];
+/** Why no look succeeds. */
+let fault: Error | undefined;
 const client = {
   agents: {
     async *list() {
+      if (fault) throw fault;
       yield* open;
     },
   },
+  approvals: {
+    listTold: () =>
+      fault
+        ? Promise.reject(fault)
+        : Promise.resolve({
+            waiting: waiting.map(({ since, what }) => ({
+              askedAt: since,
+              what,
+              workflowId: 'exec/mine-1/local/0',
+            })),
+            ...{ unanswered: [], unread },
+          }),
+  },
+  sessions: { listTold: () => Promise.resolve({ sessions: [], unread }) },
 } as unknown as HoldfastClient;
+
+jest.mock('../../../gateway/inbox/failed-agents', () => ({ failedAgents: () => Promise.resolve([]) }));
 
 beforeEach(() => {
   // Newest first, as the server lists them.
   open = [...Array.from({ length: 150 }, (_, n) => entryOf(`theirs-${150 - n}`)), entryOf('mine-1')];
   over = new AbortController();
+  [waiting, unread, fault] = [[], [], undefined];
 });
 afterEach(async () => {
   over.abort();
@@ -42,13 +64,17 @@ interface Told {
   others: { count: number; mark: string } | null;
 }
 
+/** The next event of this name. */
+async function nextOf(name: string): Promise<unknown> {
+  for (;;) {
+    const { value } = await events.next();
+    if (value?.event === name) return value.data;
+  }
+}
+
 function follow(agents: string): () => Promise<Told> {
   events = new OverviewFeed().follow(client, caller(agents), over.signal);
-  return async () => {
-    const { value } = await events.next();
-    expect(value).toMatchObject({ event: 'agents' });
-    return (value as Event).data as Told;
-  };
+  return async () => (await nextOf('agents')) as Told;
 }
 
 const change = (id: string): void =>
@@ -78,4 +104,32 @@ test('the failures of other agents do not hide those of the agents of a token, a
   const items = [item('input', 'mine-w'), ...of('mine', 60), ...of('theirs', 60)];
   const told = inboxOf(items, caller('mine-*')).map(({ agent }) => agent);
   expect([told.length, told[0], told[1], told.at(-1)]).toEqual([51, 'mine-w', 'mine-10', 'mine-59']);
+});
+
+test('who follows is told when what was told may be old, why, and when it is not any more', async () => {
+  events = new OverviewFeed().follow(client, caller('*'), over.signal);
+  expect(await nextOf('inbox')).toEqual({ items: [], unread: [] });
+  fault = new HoldfastError('no_server', { address: 'a:1', reason: 'refused' });
+  const told = [];
+  while (!told.some((one) => JSON.stringify(one) === '{"inbox":"no_server","agents":"no_server"}'))
+    told.push(await nextOf('trouble'));
+  fault = undefined;
+  while (JSON.stringify(told.at(-1)) !== '{"inbox":null,"agents":null}') told.push(await nextOf('trouble'));
+});
+
+test('a host whose namespace cannot be read hides nothing that waits elsewhere, and is named', async () => {
+  [waiting, unread] = [[{ since: '2026-11-26T00:00:00.000Z', what: 'rm' }], ['holdfast-far']];
+  events = new OverviewFeed().follow(client, caller('*'), over.signal);
+  expect(await nextOf('inbox')).toMatchObject({ items: [{ agent: 'mine-1' }], unread: ['holdfast-far'] });
+});
+
+test('who comes after nobody was there is told how it is now, not how it was then', async () => {
+  const feed = new OverviewFeed();
+  waiting = [{ since: '2026-11-26T00:00:00.000Z', what: 'old' }];
+  events = feed.follow(client, caller('*'), over.signal);
+  expect(await nextOf('inbox')).toMatchObject({ items: [{}] });
+  await events.return();
+  waiting = [];
+  events = feed.follow(client, caller('*'), over.signal);
+  expect(await nextOf('inbox')).toMatchObject({ items: [] });
 });
