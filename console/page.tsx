@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import { isSignedIn } from './api/call-api';
 import { isOnline } from './api/event-streams';
-import { inbox } from './api/overview';
+import { inbox, overviewTrouble, unreadNamespaces } from './api/overview';
 import { linkTo, place } from './api/place';
 import { me, signOut } from './api/signed-in';
 import { AgentPage } from './pages/agent';
@@ -39,10 +39,31 @@ export function Page(): VNode {
           Not connected to the gateway: what you see may be old. Trying again; the page catches up by itself.
         </p>
       )}
+      <Trouble />
       <main id="content" tabIndex={-1}>
         <Content />
       </main>
     </>
+  );
+}
+
+/** The gateway answers, and cannot look at all that it shows. */
+function Trouble(): VNode | null {
+  const { inbox: ofInbox, agents } = overviewTrouble.value;
+  const unread = unreadNamespaces.value;
+  if (ofInbox !== null || agents !== null)
+    return (
+      <p class="offline" role="status">
+        The gateway cannot read{' '}
+        {[ofInbox && 'what waits', agents && 'which agents are open'].filter(Boolean).join(' and ')} now (
+        {ofInbox ?? agents}): what you see may be old. It tries again by itself.
+      </p>
+    );
+  if (unread.length === 0) return null;
+  return (
+    <p class="offline" role="status">
+      What waits on some hosts is missing here: their namespaces cannot be read now ({unread.join(', ')}).
+    </p>
   );
 }
 

@@ -7,6 +7,9 @@ import type { LiveToken } from '../../contracts/models/live-tokens';
 import { callApi, pathOf, problemOf, type ProblemText } from './call-api';
 import { followEvents } from './event-streams';
 
+/** Stands for what was written while nobody looked, as the gateway writes it. */
+const GAP = '\u2026';
+
 /** The id of the agent whose conversation is shown. */
 export const ShownAgent = createContext('');
 
@@ -61,9 +64,14 @@ export function useAgentStream(id: string): AgentStream {
       turn_ended: () => (live.value = ''),
       ended: ({ how }: { how: string }) => (ended.value = how),
     };
+    // What was written meanwhile is not told again before it is recorded.
+    const onReturn = (): void => {
+      if (live.value !== '') live.value += GAP;
+    };
     const path = `${pathOf('agents', id)}/events`;
     // A stream cannot say why there is none: `check` does.
-    const follow = (): (() => void) => followEvents(path, { last: 'ended', check: read, handlers });
+    const follow = (): (() => void) =>
+      followEvents(path, { last: 'ended', check: read, handlers, whileSeen: { onReturn } });
     let stop = follow();
     void read();
     return () => {

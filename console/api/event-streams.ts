@@ -18,15 +18,22 @@ export function setTrouble(who: object, hasTrouble: boolean): void {
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
+/** The gateway says `alive` every 20 s or sooner: a connection that is cut without a word stays open for the browser. */
+export const SILENT_MS = 40_000;
+
 /** 0.5 s, 1 s, 2 s, ... 10 s. */
 export const waitBefore = (attempt: number): number =>
   Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 10));
 
-type Handlers = Record<string, (data: never) => void>;
+export type Handlers = Record<string, (data: never) => void>;
 
 interface StreamOptions {
   /** Each by the name of its event. */
   handlers: Handlers;
+  /** Only while the page is in view: it keeps one of the six connections that a browser has for all its tabs. */
+  whileSeen?: { onReturn: () => void };
+  /** Told in place of the page when what is shown may be old. */
+  onTrouble?: (hasTrouble: boolean) => void;
   /** The event after which there are no others. */
   last?: string;
   /** Asks why the answer was no stream; may end it. An answer 401 to this makes the page ask for a log-in. */
@@ -36,40 +43,71 @@ interface StreamOptions {
 /** Returns the function that ends it. */
 export function followEvents(
   path: string,
-  { handlers, last, check = () => callApi('GET', '/v1/me') }: StreamOptions,
+  { handlers, whileSeen, onTrouble, last, check = () => callApi('GET', '/v1/me') }: StreamOptions,
 ): () => void {
   const who = {};
+  const trouble = onTrouble ?? ((hasTrouble: boolean): void => setTrouble(who, hasTrouble));
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
   let attempt = 0;
   let lastId = '';
   let isOver = false;
+  const close = (): void => {
+    clearTimeout(timer);
+    clearTimeout(silence);
+    source?.close();
+    source = undefined;
+  };
+  const see = (): void => {
+    if (document.hidden) {
+      close();
+      trouble(false);
+    } else if (!source) {
+      if (lastId !== '') whileSeen?.onReturn();
+      open();
+    }
+  };
   const end = (): void => {
     isOver = true;
-    clearTimeout(timer);
-    source?.close();
-    setTrouble(who, false);
+    document.removeEventListener('visibilitychange', see);
+    close();
+    trouble(false);
+  };
+  const hear = (): void => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      close();
+      trouble(true);
+      open();
+    }, SILENT_MS);
   };
   const open = (): void => {
+    hear();
     source = new EventSource(lastId === '' ? path : `${path}?after=${encodeURIComponent(lastId)}`);
     source.onopen = () => {
       attempt = 0;
-      setTrouble(who, false);
+      hear();
+      trouble(false);
     };
+    source.addEventListener('alive', hear);
     source.onerror = () => {
       if (isOver) return;
-      if (source?.readyState !== EventSource.CLOSED) return setTrouble(who, true);
-      const tell = (): void => void (isOver || setTrouble(who, true));
+      if (source?.readyState !== EventSource.CLOSED) return trouble(true);
+      const tell = (): void => void (isOver || !source || trouble(true));
       check().then(tell, tell);
+      clearTimeout(silence);
       timer = setTimeout(open, waitBefore(attempt++));
     };
     for (const [name, handle] of Object.entries(handlers))
       source.addEventListener(name, (event: MessageEvent<string>) => {
+        hear();
         if (event.lastEventId) lastId = event.lastEventId;
         handle(JSON.parse(event.data) as never);
         if (name === last) end();
       });
   };
-  open();
+  if (whileSeen) document.addEventListener('visibilitychange', see);
+  if (!whileSeen || !document.hidden) open();
   return end;
 }

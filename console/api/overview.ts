@@ -1,37 +1,65 @@
 // What waits for a person, and the open agents: one stream for all pages.
-import { signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import type { AgentEntry } from './agent-entry';
-import type { InboxItem } from '../../contracts/gateway/api';
+import type { InboxItem, Me } from '../../contracts/gateway/api';
 import { followEvents } from './event-streams';
+import { followShared } from './shared-stream';
 
 /** Null before the first event. */
 export const inbox = signal<InboxItem[] | null>(null);
 export const openAgents = signal<AgentEntry[] | null>(null);
 
+/** Of hosts, that could not be read: what waits there is not in the inbox. */
+export const unreadNamespaces = signal<string[]>([]);
+
+/** Why the gateway could not look at these; null: it could. */
+interface OverviewTrouble {
+  inbox: string | null;
+  agents: string | null;
+}
+export const overviewTrouble = signal<OverviewTrouble>({ inbox: null, agents: null });
+
 let stop: (() => void) | undefined;
 
-export function followOverview(): void {
+const PATH = '/v1/events';
+const HANDLERS = {
+  inbox: ({ items, unread }: { items: InboxItem[]; unread: string[] }) => {
+    const known = inbox.value;
+    batch(() => {
+      inbox.value = items;
+      unreadNamespaces.value = unread;
+    });
+    tell(items, known);
+  },
+  trouble: (told: OverviewTrouble) => void (overviewTrouble.value = told),
+  agents: ({ items }: { items: AgentEntry[] }) => void (openAgents.value = items),
+};
+
+export function followOverview({ name, role, agents }: Me): void {
   stop?.();
-  stop = followEvents('/v1/events', {
-    handlers: {
-      inbox: ({ items }: { items: InboxItem[] }) => {
-        tell(items);
-        inbox.value = items;
-      },
-      agents: ({ items }: { items: AgentEntry[] }) => (openAgents.value = items),
-    },
-  });
+  // Browsers have locks where the page came by TLS or from this machine.
+  stop =
+    'locks' in navigator
+      ? followShared(PATH, JSON.stringify([name, role, agents]), HANDLERS)
+      : followEvents(PATH, { handlers: HANDLERS });
 }
 
+/** What waits at another prompt of the same session is another one. */
 export const keyOf = ({ kind, agent, approval, session, text }: InboxItem): string =>
-  [kind, agent, approval?.key ?? session?.workflowId ?? text].join(' ');
+  [kind, agent, approval?.key ?? (session ? keyOfPrompt(session) : text)].join(' ');
+
+const keyOfPrompt = ({ workflowId, prompt, echo }: NonNullable<InboxItem['session']>): string =>
+  [workflowId, prompt?.command, prompt?.since, echo].join(' ');
 
 /** A note of the browser about what is new, if the person allowed it. */
-function tell(items: InboxItem[]): void {
+function tell(items: InboxItem[], known: InboxItem[] | null): void {
   document.title = items.length > 0 ? `(${items.length}) Holdfast` : 'Holdfast';
-  const known = inbox.value;
   if (known === null || !('Notification' in window) || Notification.permission !== 'granted') return;
   const before = new Set(known.map(keyOf));
-  for (const item of items)
-    if (!before.has(keyOf(item))) new Notification(item.agent, { body: item.text, tag: keyOf(item) });
+  try {
+    for (const item of items)
+      if (!before.has(keyOf(item))) new Notification(item.agent, { body: item.text, tag: keyOf(item) });
+  } catch {
+    // Chrome for Android lets no page make any.
+  }
 }

@@ -25,7 +25,7 @@ async function recognize(): Promise<void> {
   try {
     me.value = await callApi<Me>('GET', '/v1/me');
     isSignedIn.value = true;
-    followOverview();
+    followOverview(me.value);
   } catch (err) {
     me.value = null;
     if (isSignedIn.value === false) return;

@@ -1,7 +1,7 @@
 // The connection to one terminal (contracts/gateway/terminal.ts): bytes by offset, and back again after any break.
 import type { FromClient, FromServer, Hello } from '../../contracts/gateway/terminal';
 import { pathOf } from '../api/call-api';
-import { setTrouble, waitBefore } from '../api/event-streams';
+import { setTrouble, SILENT_MS, waitBefore } from '../api/event-streams';
 import { WaitingKeys } from './waiting-keys';
 
 const PROTOCOL = 'holdfast.terminal.1';
@@ -43,6 +43,7 @@ export interface TerminalHandlers {
 export class TerminalSocket {
   private socket: WebSocket | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private silence: ReturnType<typeof setTimeout> | undefined;
   private attempt = 0;
   /** After the last byte that was received. */
   private offset: number | null = null;
@@ -93,6 +94,7 @@ export class TerminalSocket {
 
   private drop(): void {
     clearTimeout(this.timer);
+    clearTimeout(this.silence);
     const { socket } = this;
     this.socket = undefined;
     socket?.close();
@@ -112,15 +114,26 @@ export class TerminalSocket {
     };
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
       if (this.socket !== socket) return;
+      this.heard(socket);
       if (typeof data === 'string') this.hear(JSON.parse(data) as FromServer);
       else this.receive(data);
     };
-    socket.onclose = () => {
-      if (this.socket !== socket || this.isOver) return;
-      setTrouble(this.who, true);
-      this.handlers.note('Connection lost. Trying again.');
-      this.timer = setTimeout(() => this.connect(), waitBefore(this.attempt++));
-    };
+    socket.onclose = () => this.lost(socket);
+    this.heard(socket);
+  }
+
+  /** A connection that is cut without a word stays open for the browser. */
+  private heard(socket: WebSocket): void {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => this.lost(socket), SILENT_MS);
+  }
+
+  private lost(socket: WebSocket): void {
+    if (this.socket !== socket || this.isOver) return;
+    this.drop();
+    setTrouble(this.who, true);
+    this.handlers.note('Connection lost. Trying again.');
+    this.timer = setTimeout(() => this.connect(), waitBefore(this.attempt++));
   }
 
   /** What waits is typed only for the program that it was meant for, and only if nobody else types. */
@@ -155,6 +168,8 @@ export class TerminalSocket {
         this.isKnown = true;
         this.handlers.state(told);
         return this.sendKeys();
+      case 'alive':
+        return;
       case 'typed':
         if (!this.keys.answered(told.id)) return;
         if (told.typed) return this.sendKeys();

@@ -50,6 +50,8 @@ export type FromServer =
   | { kind: 'typed'; id: string; typed: boolean }
   /** This part of the output no longer exists. */
   | { kind: 'missing'; from: number; to: number; cause: string }
+  /** Every 20 s: a browser shows its page no pings. */
+  | { kind: 'alive' }
   /** The connection ends. */
   | { kind: 'refused'; problem: { code: string; detail: string; next: string } }
   | { kind: 'ended' };

@@ -8,6 +8,7 @@ export interface Event {
 }
 
 const KEEP_ALIVE_MS = 15_000;
+const ALIVE: Event = { event: 'alive', data: null };
 /** How long a browser waits before it comes back. */
 const RETRY_MS = 1_000;
 
@@ -18,9 +19,10 @@ export function eventStream(events: AsyncGenerator<Event, void>): Response {
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
-      // Proxies end what is silent, and a client that is gone shows only when something is sent.
+      // Proxies end what is silent, and a client that is gone shows only when something is sent. A comment would keep the
+      // connection, too, but no script in a browser sees one.
       timer = setInterval(() => {
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(': still here\n\n'));
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(textOf(ALIVE)));
       }, KEEP_ALIVE_MS);
     },
     // Called when the client has read what there is: a slow one makes the generator wait.

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { TERMINAL_PROTOCOL } from '../../contracts/gateway/terminal';
+import { TERMINAL_PROTOCOL, type FromServer } from '../../contracts/gateway/terminal';
 import type { SessionRef } from '../../contracts/ids';
 import { requireAgent, type Caller } from '../access/grants';
 import { callerOf, watchCaller } from '../access/who';
@@ -19,6 +19,8 @@ const MAX_MESSAGE_BYTES = 128 * 1024;
 const MAX_TERMINALS = 1_000;
 /** A browser that is gone without a word is noticed by its missing pong. */
 const PING_MS = 20_000;
+
+const ALIVE = JSON.stringify({ kind: 'alive' } satisfies FromServer);
 
 /** Returns the function that ends all connections. */
 export function serveTerminals(server: Server, context: GatewayContext, door: FrontDoor): () => void {
@@ -98,6 +100,7 @@ function keepAlive(client: WebSocket): void {
     if (!isAlive) return client.terminate();
     isAlive = false;
     client.ping();
+    client.send(ALIVE, () => undefined);
   }, PING_MS);
   client.once('close', () => clearInterval(timer));
 }

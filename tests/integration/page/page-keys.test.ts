@@ -6,6 +6,8 @@ import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting();
+/** After that a page knows that it is not connected. */
+const SILENT_MS = 41_000;
 
 const session = (agent: string): string => `/v1/sessions/${agent}/local/0`;
 const run = (agent: string, code: string): Promise<unknown> =>
@@ -26,6 +28,11 @@ class Way {
     const way = new Way();
     await page.routeWebSocket(/\/terminal$/, (one) => way.connect(one));
     return way;
+  }
+
+  /** Without a word: neither side notices. */
+  silence(): void {
+    this.isOpen = false;
   }
 
   /** `half`: the gateway does not notice. */
@@ -67,8 +74,9 @@ interface Typing {
 }
 
 /** A page that has the keyboard. */
-async function typing(agent: string): Promise<Typing> {
+async function typing(agent: string, { hasClock = false } = {}): Promise<Typing> {
   const opened = await setting.open();
+  if (hasClock) await opened.page.clock.install();
   const way = await Way.of(opened);
   await opened.goto(`terminals?open=${agent}/local/0`);
   const tile = opened.page.getByRole('region', { name: `Terminal 0 of ${agent}` });
@@ -162,6 +170,18 @@ test('a page whose connection is lost without the gateway knowing gets its own k
   await one.rows.getByText('got here').waitFor();
   await one.tile.getByText('you type').waitFor();
   expect(await one.tile.getByRole('button', { name: 'Take over' }).count()).toBe(0);
+  await end(one);
+});
+
+test('a connection that is cut without a word is found out, and keys typed meanwhile arrive', async () => {
+  const agent = uniqueId('silent');
+  await run(agent, ECHO);
+  const one = await typing(agent, { hasClock: true });
+  one.way.silence();
+  await one.opened.page.clock.fastForward(SILENT_MS);
+  await one.typeLost('here\n');
+  one.way.mend();
+  await one.rows.getByText('got here').waitFor();
   await end(one);
 });
 

@@ -1,0 +1,157 @@
+// A browser's connections to its gateway: six for all of its tabs, and cut without a word.
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Page } from 'playwright-core';
+import { ConsolePage, pageSetting } from '../../helpers/console';
+import { gatewayOn } from '../../helpers/gateway';
+import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+const setting = pageSetting();
+const { engine, files } = setting;
+
+/** As when another tab is in front of it. */
+const setHidden = ({ page }: { page: Page }, isHidden: boolean): Promise<unknown> =>
+  page.evaluate(`
+    Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+
+async function start(answer: string): Promise<string> {
+  const id = uniqueId('tab');
+  await setting.operator.post('/v1/agents', {
+    ...{ id, task: 'first', mode: 'conversation' },
+    ...files.settings([{ text: answer }, { text: 'later answer' }]),
+  });
+  return id;
+}
+
+test('however many agents are open in tabs, a person can answer and act in each of them', async () => {
+  const opened = await setting.open();
+  const context = opened.page.context();
+  const tabs: Page[] = [];
+  try {
+    for (let n = 0; n < 8; n++) {
+      const id = await start(`answer ${n}`);
+      const page = await context.newPage();
+      tabs.push(page);
+      await page.goto(`${setting.gateway.url}/#/agents/${id}`);
+      await page.getByRole('log').getByText(`answer ${n}`, { exact: true }).waitFor();
+      // The next one comes to the front.
+      if (n > 1) await setHidden({ page }, true);
+    }
+    const prompt = uniqueId('ask');
+    await setting.operator.post(`/v1/sessions/${prompt}/local/0/exec`, {
+      code: "read -p 'Go on? ' x",
+      yield: { ...QUICK_YIELD, promptMs: 100 },
+    });
+    const card = opened.page.getByRole('article').filter({ hasText: prompt });
+    await card.getByRole('textbox', { name: 'Answer' }).fill('yes');
+    await card.getByRole('button', { name: 'Send' }).click();
+    await card.waitFor({ state: 'detached' });
+    // One that is shown again catches up, and each message is there once.
+    const [last] = tabs.slice(-1) as [Page];
+    await setHidden({ page: last }, false);
+    await last.getByRole('textbox', { name: 'Message' }).fill('second');
+    await last.getByRole('textbox', { name: 'Message' }).press('Enter');
+    await last.getByRole('log').getByText('later answer', { exact: true }).waitFor();
+    expect(await last.getByRole('log').getByText('answer 7', { exact: true }).count()).toBe(1);
+  } finally {
+    await opened.end();
+  }
+});
+
+test('all tabs show what waits, also when the one that was told first is closed', async () => {
+  const opened = await setting.open();
+  const context = opened.page.context();
+  let asked = 0;
+  context.on('request', (request) => {
+    if (request.url().endsWith('/v1/events')) asked += 1;
+  });
+  try {
+    const other = await context.newPage();
+    await other.goto(setting.gateway.url);
+    const [first, second] = [uniqueId('one'), uniqueId('two')];
+    const ask = (agent: string): Promise<unknown> =>
+      setting.operator.post(`/v1/sessions/${agent}/local/0/exec`, {
+        code: "read -p 'Go on? ' x",
+        yield: { ...QUICK_YIELD, promptMs: 100 },
+      });
+    const shows = async (page: Page, agent: string): Promise<void> =>
+      page.getByRole('article').filter({ hasText: agent }).waitFor();
+    await ask(first);
+    await Promise.all([shows(opened.page, first), shows(other, first)]);
+    expect(asked).toBe(0);
+    await opened.page.close();
+    await ask(second);
+    await shows(other, second);
+    await until(() => asked === 1);
+  } finally {
+    await opened.end();
+  }
+});
+
+/** A way to a gateway that loses what is on it, without a word to either side. */
+class Way {
+  private readonly pairs: [Socket, Socket][] = [];
+  private readonly server = createServer((one) => {
+    const other = connect(this.to, '127.0.0.1');
+    this.pairs.push([one, other]);
+    one.pipe(other).on('error', () => one.destroy());
+    other.pipe(one).on('error', () => other.destroy());
+  });
+  /** The gateway's port. */
+  to = 0;
+
+  async open(): Promise<string> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return `127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Those that are open; new ones are whole. */
+  silence(): void {
+    for (const [one, other] of this.pairs) {
+      one.unpipe(other).resume();
+      other.unpipe(one).resume();
+    }
+  }
+
+  close(): void {
+    this.server.close();
+    for (const pair of this.pairs) for (const socket of pair) socket.destroy();
+  }
+}
+
+test('a connection that is cut without a word is found out: the inbox goes on', async () => {
+  const way = new Way();
+  const host = await way.open();
+  const gateway = await gatewayOn(engine, { names: [host] });
+  way.to = Number(new URL(gateway.url).port);
+  const { tokens } = gateway;
+  const opened = await ConsolePage.open(setting.browser, { url: `http://${host}`, tokens } as typeof gateway);
+  try {
+    await opened.page.clock.install();
+    // Its streams begin anew with this clock.
+    await opened.page.reload();
+    await opened.page.getByText(/Nothing waits for you|waiting, oldest first/).waitFor();
+    way.silence();
+    const agent = uniqueId('cut');
+    await setting.operator.post(`/v1/sessions/${agent}/local/0/exec`, {
+      code: "read -p 'Still there? ' x",
+      yield: { ...QUICK_YIELD, promptMs: 100 },
+    });
+    const card = opened.page.getByRole('article').filter({ hasText: agent });
+    // Connections that the browser has kept for later are cut, too, and are found out one by one.
+    await until(async () => {
+      await opened.page.clock.fastForward(41_000);
+      return (await card.count()) > 0;
+    });
+    await opened.page.getByText('Not connected to the gateway').waitFor({ state: 'detached' });
+    expect(opened.faults).toEqual([]);
+  } finally {
+    await opened.end();
+    way.close();
+    await gateway.close();
+  }
+});
