@@ -1,7 +1,7 @@
 // Rewinds as the page asks for them: a look changes nothing, and a rewind whose answer was lost counts once.
-import { useRef } from 'preact/hooks';
 import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
-import { callApi, isRefused, pathOf, problemOf, type ProblemText } from '../api/call-api';
+import { callApi, pathOf, problemOf, type ProblemText } from '../api/call-api';
+import { useOnce } from '../api/once';
 
 export interface WantedRewind {
   /** The step whose end is brought back; 0: the beginning. */
@@ -26,7 +26,7 @@ export interface Rewinds {
 /** Both throw `ApiProblem`. */
 export function useRewinds(agent: string): Rewinds {
   const path = `${pathOf('agents', agent)}/rewind`;
-  const last = useRef({ body: '', key: '' });
+  const once = useOnce();
   const ask = (wanted: WantedRewind): Promise<RewindResult> =>
     callApi<RewindResult>('POST', path, { ...wanted, dryRun: true });
   return {
@@ -39,18 +39,6 @@ export function useRewinds(agent: string): Rewinds {
         return { result: await ask({ ...wanted, force: true }), conflict };
       }
     },
-    rewind: async (wanted) => {
-      const body = JSON.stringify(wanted);
-      if (last.current.body !== body) last.current = { body, key: crypto.randomUUID() };
-      try {
-        const result = await callApi<RewindResult>('POST', path, wanted, { key: last.current.key });
-        last.current = { body: '', key: '' };
-        return result;
-      } catch (err) {
-        // The same answer for ever would be all that this key brings.
-        if (isRefused(err)) last.current = { body: '', key: '' };
-        throw err;
-      }
-    },
+    rewind: (wanted) => once<RewindResult>(path, wanted),
   };
 }

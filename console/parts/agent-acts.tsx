@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { AgentOverview } from '../../contracts/agents/agent';
 import { useAction } from '../api/actions';
-import { callApi, pathOf } from '../api/call-api';
+import { pathOf } from '../api/call-api';
+import { useOnce } from '../api/once';
 import { Cancel, Dialog, ProblemNote } from './notes';
 
 interface Act {
@@ -43,10 +44,11 @@ export function AgentActs({ state, isEnded }: { state: AgentOverview; isEnded: b
   const { isRunning, problem, run } = useAction();
   const asking = useSignal<Act | null>(null);
   const told = useSignal('');
+  const once = useOnce();
   const perform = async ({ path, told: outcome }: Act): Promise<void> => {
     asking.value = null;
     told.value = '';
-    const isDone = await run(() => callApi('POST', `${pathOf('agents', agent)}/${path}`, {}));
+    const isDone = await run(() => once(`${pathOf('agents', agent)}/${path}`, {}));
     if (isDone) told.value = outcome;
   };
   return (

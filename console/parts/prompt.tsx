@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { InboxItem } from '../../contracts/gateway/api';
 import { useAction } from '../api/actions';
-import { callApi, pathOf } from '../api/call-api';
+import { pathOf } from '../api/call-api';
+import { useOnce } from '../api/once';
 import { mayAct } from '../api/signed-in';
 import { ExactText } from '../text/exact-text';
 import { ProblemNote } from './notes';
@@ -11,13 +12,15 @@ import { ProblemNote } from './notes';
 type Waiting = NonNullable<InboxItem['session']>;
 
 export function PromptCard({ agent, waiting }: { agent: string; waiting: Waiting }): VNode {
-  const { host, session, screen, echo } = waiting;
+  const { host, session, screen, echo, prompt } = waiting;
   const { isRunning, problem, run } = useAction();
   const text = useSignal('');
   const path = `${pathOf('sessions', agent, host, session)}/input`;
-  const answer = (body: object): void =>
+  const once = useOnce();
+  // Of a prompt that somebody else has answered meanwhile, nothing reaches the next one.
+  const answer = (typed: object): void =>
     void run(async () => {
-      await callApi('POST', path, body, { key: crypto.randomUUID() });
+      await once(path, { ...typed, ...(prompt && { prompt }) });
       text.value = '';
     });
   const submit = (event: Event): void => {

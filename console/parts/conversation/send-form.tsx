@@ -1,26 +1,22 @@
 // Sends a message to an agent.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useRef } from 'preact/hooks';
 import { useAction } from '../../api/actions';
-import { callApi, pathOf } from '../../api/call-api';
+import { pathOf } from '../../api/call-api';
+import { useOnce } from '../../api/once';
 import { ProblemNote } from '../notes';
 
 export function SendForm({ id, isWorking }: { id: string; isWorking: boolean }): VNode {
   const { isRunning, problem, run } = useAction();
   const text = useSignal('');
   const told = useSignal('');
-  // Sent again after an answer that was lost, it is the same message.
-  const sent = useRef({ what: '', key: '' });
+  const once = useOnce();
   const send = (mode: 'queue' | 'interrupt'): void => {
     const message = text.value;
     if (message.trim() === '') return;
-    const what = JSON.stringify([mode, message]);
-    if (sent.current.what !== what) sent.current = { what, key: crypto.randomUUID() };
     told.value = '';
     void run(async () => {
-      await callApi('POST', `${pathOf('agents', id)}/messages`, { message, mode }, { key: sent.current.key });
-      sent.current = { what: '', key: '' };
+      await once(`${pathOf('agents', id)}/messages`, { message, mode });
       text.value = '';
       told.value = !isWorking
         ? 'Sent.'

@@ -1,0 +1,120 @@
+// What a person answers to a program or a command reaches what they saw, once, or nothing.
+import type { Locator, Route } from 'playwright-core';
+import { pageSetting, type ConsolePage } from '../../helpers/console';
+import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { until } from '../../helpers/until';
+
+const setting = pageSetting({ config: '[policy.agents]\nheld = "ask"\n' });
+
+const session = (agent: string): string => `/v1/sessions/${agent}/local/0`;
+const run = (agent: string, code: string): Promise<unknown> =>
+  setting.operator.post(`${session(agent)}/exec`, { code, yield: { ...QUICK_YIELD, promptMs: 100 } });
+const type = (agent: string, keyboard: string): Promise<unknown> =>
+  setting.operator.post(`${session(agent)}/input`, { keyboard });
+const logOf = async (agent: string): Promise<string> =>
+  String((await setting.operator.ask('GET', `${session(agent)}/log?from=0`)).body);
+const prints = (agent: string, text: string): Promise<void> =>
+  until(async () => (await logOf(agent)).includes(text));
+
+const cardOf = ({ page }: ConsolePage, agent: string): Locator =>
+  page.getByRole('article').filter({ hasText: agent });
+
+/** What the page sends next goes the way of `take`; all else as usual. */
+async function onNext({ page }: ConsolePage, url: RegExp, take: (route: Route) => Promise<void>) {
+  let isFirst = true;
+  await page.route(url, (route) => {
+    if (!isFirst) return route.continue();
+    isFirst = false;
+    return take(route);
+  });
+}
+
+test('an answer to a prompt that somebody else answered first is not typed into the next one', async () => {
+  const agent = uniqueId('two');
+  await run(agent, `read -p 'Install? ' x; read -p 'Delete? ' y; echo "$x and $y."`);
+  const opened = await setting.open();
+  const card = cardOf(opened, agent);
+  await card.getByText('Install?', { exact: true }).waitFor();
+  await card.getByRole('textbox', { name: 'Answer' }).fill('boom');
+  await onNext(opened, /\/input$/, async (route) => {
+    await type(agent, 'theirs');
+    await prints(agent, 'Delete?');
+    await route.continue();
+  });
+  const answered = opened.page.waitForResponse(/\/input$/);
+  await card.getByRole('button', { name: 'Send' }).click();
+  expect((await answered).status()).toBe(409);
+  await type(agent, 'no');
+  await prints(agent, 'theirs and no.');
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('an answer whose confirmation was lost is typed once, however often it is sent again', async () => {
+  const agent = uniqueId('lost');
+  await run(agent, "read -p 'Name? ' x; sleep 600");
+  const opened = await setting.open();
+  const card = cardOf(opened, agent);
+  await card.getByRole('textbox', { name: 'Answer' }).fill('Ada');
+  await onNext(opened, /\/input$/, async (route) => {
+    route.fetch().catch(() => undefined);
+    await prints(agent, 'Ada');
+    await route.abort();
+  });
+  await card.getByRole('button', { name: 'Send' }).click();
+  await card.getByRole('alert').waitFor();
+  const answered = opened.page.waitForResponse(/\/input$/);
+  await card.getByRole('button', { name: 'Send' }).click();
+  expect((await answered).status()).toBe(200);
+  expect((await logOf(agent)).match(/Ada/g)).toHaveLength(1);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('what was typed into the field of a password is gone when the program asks something that it shows', async () => {
+  const agent = uniqueId('pw');
+  await run(agent, `read -sp 'Password: ' x; echo; read -p 'User? ' y`);
+  const opened = await setting.open();
+  const card = cardOf(opened, agent);
+  await card.locator('input[type=password]').fill('half of a secr');
+  await type(agent, 'secret');
+  await card.getByText('User?').waitFor();
+  expect(await card.locator('input[type=text]').inputValue()).toBe('');
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('a long command that could not be read at first can be approved as soon as it can', async () => {
+  const agent = 'held';
+  const opened = await setting.open();
+  await onNext(opened, /\/v1\/approvals\/[^/]+$/, (route) => route.abort());
+  const code = `${'# a comment\n'.repeat(5_000)}echo approved`;
+  const running = setting.operator.post(`${session(agent)}/exec`, {
+    code,
+    yield: { maxMs: 600_000, firstOutputMs: 600_000 },
+  });
+  const approve = cardOf(opened, agent).getByRole('button', { name: 'Approve' });
+  await until(() => approve.isEnabled());
+  await approve.click();
+  expect(await running).toMatchObject({ output: expect.stringContaining('approved') as string });
+  expect(await cardOf(opened, agent).getByRole('alert').count()).toBe(0);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('where the browser refuses notifications of pages, the inbox shows what is new all the same', async () => {
+  const agent = uniqueId('android');
+  const opened = await setting.open();
+  await opened.page.getByText('waiting, oldest first').or(opened.page.getByText('Nothing waits')).waitFor();
+  // As Chrome for Android does.
+  await opened.page.evaluate(
+    `window.Notification = class {
+      static permission = 'granted';
+      constructor() { throw new TypeError('Illegal constructor'); }
+    }`,
+  );
+  await run(agent, "read -p 'New? ' x");
+  await cardOf(opened, agent).getByText('New?', { exact: true }).waitFor();
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
