@@ -34,7 +34,7 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
 /** A server keeps what it knows of a namespace for about two seconds. Until then it refuses starts that have them. */
 async function untilKnown(client: Client, names: readonly string[]): Promise<void> {
   const query = names.map((name) => `${name} IS NULL`).join(' AND ');
-  for (const until = performance.now() + KNOWN_WITHIN_MS; performance.now() < until; ) {
+  for (const until = performance.now() + KNOWN_WITHIN_MS; performance.now() < until;) {
     try {
       await client.workflow.count(query);
       return;
