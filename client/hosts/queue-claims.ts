@@ -1,15 +1,15 @@
 // The claims of task queues: which data folder serves which. A claim is a running workflow under the queue's name, so
 // the server itself ensures that there is only one, and neither making nor reading it needs a worker.
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { defaultPayloadConverter, METADATA_ENCODING_KEY, type Payload } from '@temporalio/common';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { CLAIM_MEMO, claimWorkflowId, placeOf, type ClaimFacts } from '../../contracts/sessions/claims';
 import { asSummary } from '../../contracts/text/labels';
 import { WORKFLOWS } from '../../contracts/messages';
-import { encodingOf } from '../../encryption/sealed-payload';
 import { describeWorkflow, type DescribedWorkflow } from '../delivery/list-workflows';
 
-const PLAIN = 'json/plain';
+const isPlain = ({ metadata }: Payload): boolean =>
+  Buffer.from(metadata?.[METADATA_ENCODING_KEY] ?? []).toString() === 'json/plain';
 
 /** A valid claim. */
 export interface Claim {
@@ -47,7 +47,7 @@ export class QueueClaims {
     const { namespace, loadedDataConverter } = this.client.options;
     const payload = raw.workflowExecutionInfo?.memo?.fields?.[CLAIM_MEMO];
     if (!payload) return undefined;
-    if (encodingOf(payload) === PLAIN) return defaultPayloadConverter.fromPayload(payload);
+    if (isPlain(payload)) return defaultPayloadConverter.fromPayload(payload);
     const context = { type: 'workflow' as const, namespace, workflowId };
     return (await decodeMapFromPayloads(loadedDataConverter, { [CLAIM_MEMO]: payload }, context))?.[
       CLAIM_MEMO

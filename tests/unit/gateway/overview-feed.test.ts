@@ -110,7 +110,7 @@ test('who follows is told when what was told may be old, why, and when it is not
   events = new OverviewFeed().follow(client, caller('*'), over.signal);
   expect(await nextOf('inbox')).toEqual({ items: [], unread: [] });
   fault = new HoldfastError('no_server', { address: 'a:1', reason: 'refused' });
-  const told = [];
+  const told: unknown[] = [];
   while (!told.some((one) => JSON.stringify(one) === '{"inbox":"no_server","agents":"no_server"}'))
     told.push(await nextOf('trouble'));
   fault = undefined;

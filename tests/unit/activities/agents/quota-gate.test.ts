@@ -12,7 +12,7 @@ test('each summary that an agent makes between its turns is counted, and a secon
     },
     limits: () => ({ tokens: 1_000_000, costUsd: null }),
   });
-  const usage: Usage = { inputTokens: 90, outputTokens: 10, costUsd: null };
+  const usage: Usage = { inputTokens: 90, outputTokens: 10, cachedTokens: 0, costUsd: null };
   const summary = (count: number): Promise<unknown> => {
     const turn = { workflowId: agentWorkflowId('a'), runId: 'run', count: 0 };
     const call = { agent: 'a', model: 'm', turn, earlier: { runId: 'run', count } };
