@@ -91,7 +91,11 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
   if (from === null) {
     from = place.state.end;
     const data = await place.read(Math.max(0, from - REPAINT_BYTES), from);
-    if (screen) await write(screen.push(Buffer.from(await repaint(data, place.state.size))));
+    if (screen) {
+      const { drawing, rest } = await repaint(data, place.state.size);
+      from -= rest;
+      await write(screen.push(Buffer.from(drawing)));
+    }
   }
   // A person who has just started a command knows where they are.
   if (screen && person.from === null) {

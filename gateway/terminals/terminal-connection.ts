@@ -163,8 +163,7 @@ export class TerminalConnection {
       return from;
     }
     const shown = types ? { cols, rows } : size;
-    await this.draw(await attachment.read(Math.max(0, end - SNAPSHOT_BYTES), end), end, shown);
-    return end;
+    return this.draw(await attachment.read(Math.max(0, end - SNAPSHOT_BYTES), end), end, shown);
   }
 
   /** What a terminal that is gone has shown last. */
@@ -174,9 +173,12 @@ export class TerminalConnection {
     this.end();
   }
 
-  private async draw(data: Buffer, at: number, { cols, rows }: TerminalSize): Promise<void> {
-    this.send({ kind: 'snapshot', at, cols, rows, data: await repaint(data, { cols, rows }) });
-    this.acked = at;
+  /** Returns where bytes go on: before `end`, if the last ones are drawn with those that follow. */
+  private async draw(data: Buffer, end: number, { cols, rows }: TerminalSize): Promise<number> {
+    const { drawing, rest } = await repaint(data, { cols, rows });
+    const at = end - rest;
+    this.send({ kind: 'snapshot', at, cols, rows, data: drawing });
+    return (this.acked = at);
   }
 
   private end(): void {
