@@ -35,13 +35,16 @@ export function dropRest(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(timer)).resume();
 }
 
-/** Looks at the connection, which counts bytes, so that nothing is read here. */
+/**
+ * Looks at the connection, which counts bytes, so that nothing is read here. While bytes wait to be read, the client has
+ * done its part: a host may look for minutes at what it has of an interrupted upload before it asks for more.
+ */
 function onProgress(request: IncomingMessage, moved: () => void): void {
   const { socket } = request;
   let before = socket.bytesRead;
   const look = setInterval(() => {
     const now = socket.bytesRead;
-    if (now !== before) moved();
+    if (now !== before || request.readableLength > 0) moved();
     before = now;
   }, 1_000).unref();
   request.once('close', () => clearInterval(look));

@@ -42,6 +42,8 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramResult
   const text = (): string => output.text(omissionNote());
   let child: ChildProcess;
   try {
+    // Nobody heard it while the pipe was opened.
+    signal.throwIfAborted();
     child = start(request, pipe.fd);
   } catch (err) {
     pipe.finish();

@@ -87,6 +87,7 @@ export class Git {
   /** Its output. Throws `NoGit` and `GitFailure`, and the signal's reason. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
     const { input, allowed = [], onOutput, signal } = options;
+    signal?.throwIfAborted();
     const child = this.start(args, options);
     const chunks: Buffer[] = [];
     let isEnough = false;

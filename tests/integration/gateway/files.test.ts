@@ -307,3 +307,17 @@ test('a request whose body comes too slowly is ended; an upload may last, if it 
   expect(put).toMatch(/^HTTP\/1.1 200[\s\S]*all/);
   expect(stalled).toMatch(/^HTTP\/1.1 408/);
 });
+
+test('an upload is not ended for what its host takes long to ask for', async () => {
+  const server = createServer((incoming, response) => {
+    setTimeout(() => incoming.resume().on('end', () => response.end('all')), 4_000);
+  });
+  limitRequests(server, 1_500);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // More than fits into the buffers on the way, so that the client cannot finish.
+  const body = Buffer.alloc(16 * 1024 * 1024);
+  const { port } = server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'PUT', body });
+  expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 200, text: 'all' });
+  server.close();
+});

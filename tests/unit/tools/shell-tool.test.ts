@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { runProgram } from '../../../tools/programs/run-program';
 import { isAlive, identityOf } from '../../../system/processes/process-identity';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
 import { until } from '../../helpers/until';
@@ -121,4 +122,19 @@ test('arguments that the system does not take are refused, and not left unknown'
 
 test('it never runs a second time', async () => {
   expect(await shell.error({ command: ['true'] }, { attempt: 2 })).toMatchObject({ code: 'unknown_outcome' });
+});
+
+test('a call that is cancelled while its program is being started runs nothing', async () => {
+  const over = new AbortController();
+  const mark = join(shell.directory, 'mark');
+  const run = runProgram({
+    argv: ['touch', mark],
+    cwd: shell.directory,
+    env: { PATH: process.env.PATH ?? '' },
+    signal: over.signal,
+    maxBytes: 100,
+  });
+  over.abort(new Error('cancelled'));
+  await expect(run).rejects.toThrow('cancelled');
+  expect(existsSync(mark)).toBe(false);
 });
