@@ -4,8 +4,8 @@ import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { KeyedApproval } from '../../contracts/gateway/api';
 import { useAction } from '../api/actions';
-import { callApi, isRefused, pathOf, problemOf, type ProblemText } from '../api/call-api';
-import { waitBefore } from '../api/event-streams';
+import { callApi, pathOf, type ProblemText } from '../api/call-api';
+import { readUntilAnswered } from '../api/load';
 import { mayAct } from '../api/signed-in';
 import { Code } from '../text/code';
 import { languageOf } from '../text/code-language';
@@ -74,25 +74,13 @@ function useWhole(approval: KeyedApproval): { whole: KeyedApproval | null; probl
   const isCut = approval.values?.some(({ omitted }) => omitted > 0) ?? true;
   useEffect(() => {
     if (!isCut) return undefined;
-    const over = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const read = (attempt: number): Promise<void> =>
-      callApi<KeyedApproval>('GET', pathOf('approvals', key), undefined, { signal: over.signal }).then(
-        (answer) => {
-          whole.value = answer;
-          problem.value = null;
-        },
-        (err: unknown) => {
-          if (over.signal.aborted) return;
-          problem.value = problemOf(err);
-          if (!isRefused(err)) timer = setTimeout(() => void read(attempt + 1), waitBefore(attempt));
-        },
-      );
-    void read(0);
-    return () => {
-      over.abort();
-      clearTimeout(timer);
-    };
+    return readUntilAnswered<KeyedApproval>(pathOf('approvals', key), {
+      answer: (answer) => {
+        whole.value = answer;
+        problem.value = null;
+      },
+      problem: (told) => (problem.value = told),
+    });
   }, [key, isCut]);
   return { whole: whole.value, problem: problem.value };
 }

@@ -277,3 +277,25 @@ test('files of the page come compressed to those who take it, and a cache keeps 
   }
   expect((await ask(`${asset}.br`, {})).status).toBe(404);
 });
+
+test('a part of the page that could not be read is read again until it is there', async () => {
+  const id = await start([{ text: 'done' }]);
+  await until(isIdle(id));
+  const opened = await setting.open('viewer');
+  const { page } = opened;
+  let isAway = true;
+  let refused = 0;
+  await page.route(/\/timeline$/, (route) => {
+    refused += isAway ? 1 : 0;
+    return isAway ? route.abort() : route.continue();
+  });
+  await opened.goto(`agents/${id}`);
+  await page.getByText('What happened, and when').click();
+  const line = page.locator('.time-line');
+  await line.getByText('The gateway does not answer.').waitFor();
+  await until(() => refused > 2);
+  isAway = false;
+  await line.getByRole('listitem').filter({ hasText: 'Turn 1' }).waitFor();
+  expect(await line.getByRole('alert').count()).toBe(0);
+  await opened.close();
+});
