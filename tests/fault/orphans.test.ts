@@ -2,8 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time';
+import { temporal } from '@temporalio/proto';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { LOCAL_HOST, agentWorkflowId } from '../../contracts/ids';
@@ -14,6 +16,8 @@ import { testHost, type TestHost } from '../helpers/session-host';
 import { lengthenHistory } from '../helpers/long-history';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId } from '../helpers/temporal';
 import { until } from '../helpers/until';
+
+const { WorkflowExecutionStatus: STATUS } = temporal.api.enums.v1;
 
 let client: HoldfastClient;
 let cwd: string;
@@ -201,6 +205,10 @@ test('the sessions of an agent that was to keep them are left open when it is te
   files.remove();
 }, 60_000);
 
+interface Execution extends Pick<FakeWorkflow, 'runId'> {
+  workflowId: string;
+}
+
 interface FakeWorkflow {
   status: string;
   runId?: string;
@@ -220,12 +228,12 @@ class FakeServer {
   readonly client = {
     options: { namespace: 'default', loadedDataConverter: defaultDataConverter },
     workflow: {
-      getHandle: (workflowId: string, run?: string) => ({
-        describe: async () => this.describe(workflowId, run),
+      getHandle: (workflowId: string) => ({
         signal: async (name: string) => void this.signals.push(`${workflowId} ${name}`),
       }),
     },
     workflowService: {
+      describeWorkflowExecution: async ({ execution }: { execution: Execution }) => this.describe(execution),
       getWorkflowExecutionHistoryReverse: async () => ({}),
       getWorkflowExecutionHistory: async ({ execution }: { execution: { workflowId: string } }) => {
         this.histories += 1;
@@ -236,14 +244,28 @@ class FakeServer {
     },
   } as unknown as Client;
 
-  private describe(workflowId: string, run?: string): object {
+  private describe({ workflowId, runId: run }: Execution): object {
     const found = this.workflows[run ? `${workflowId}#${run}` : workflowId];
-    if (!found) throw new WorkflowNotFoundError('not found', workflowId, run);
-    const { status: name, firstRunId, ...rest } = found;
-    const raw = { workflowExecutionInfo: { firstRunId } };
-    return { workflowId, runId: 'run', startTime: at(0), ...rest, status: { name }, raw };
+    if (!found)
+      throw Object.assign(new Error('not found'), {
+        code: 5,
+        details: 'not found',
+        metadata: {},
+      });
+    const { status, firstRunId, runId = 'run', startTime = at(0), closeTime } = found;
+    return {
+      workflowExecutionInfo: {
+        ...{ execution: { workflowId, runId }, type: { name: 'any' }, status: codeOf(status), firstRunId },
+        ...{ historyLength: { toNumber: () => 1 }, startTime: msToTs(startTime.getTime()) },
+        ...(closeTime && { closeTime: msToTs(closeTime.getTime()) }),
+      },
+    };
   }
 }
+
+/** One of the future is a number that nobody knows. */
+const codeOf = (status: string): number =>
+  Number(new Map<string, unknown>(Object.entries(STATUS)).get(`WORKFLOW_EXECUTION_STATUS_${status}`) ?? 99);
 
 const at = (minute: number): Date => new Date(Date.UTC(2030, 0, 1, 0, minute));
 
@@ -273,7 +295,7 @@ describe('a sweep of one session', () => {
     },
   );
 
-  test.each(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT'])(
+  test.each(['COMPLETED', 'FAILED', 'CANCELED', 'TERMINATED', 'TIMED_OUT'])(
     'ends it when its workflow is %s',
     async (status) => {
       const sweep = sweepOf(new FakeServer({ [SESSION]: { status } }));
