@@ -104,14 +104,18 @@ class S3Bucket implements Bucket {
     // The client repeats what may pass, too: it has no more time than we do.
     const timeUp = AbortSignal.timeout(tryMs);
     const over = signal ? AbortSignal.any([signal, timeUp]) : timeUp;
+    const failed = (reason: string): Error =>
+      new HoldfastError('bucket_failed', { bucket: this.url, reason });
+    let before = '';
     for (let pause = AGAIN_MS; ; pause = Math.min(2 * pause, MOST_AGAIN_MS)) {
       try {
         return await work(over);
       } catch (err) {
         signal?.throwIfAborted();
-        const reason = timeUp.aborted ? `no whole answer within ${tryMs} ms` : reasonIn(err);
-        if (!mayPass(err) || timeUp.aborted || performance.now() + pause > endAt)
-          throw new HoldfastError('bucket_failed', { bucket: this.url, reason });
+        if (timeUp.aborted) throw failed(`no whole answer within ${tryMs} ms${before}`);
+        const reason = reasonIn(err);
+        before = `; before that: ${reason}`;
+        if (!mayPass(err) || performance.now() + pause > endAt) throw failed(reason);
         await delay(pause, undefined, { ...(signal && { signal }) });
       }
     }

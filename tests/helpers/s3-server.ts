@@ -2,7 +2,7 @@
 // tests/fixtures/s3-server. The build takes a minute or two and is kept from one run to the next.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, type Dirent } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,8 +50,9 @@ export class S3Server {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Also starts it again, on the same port and with the same objects. */
+  /** Also starts it again, on the same port and with the same objects; nothing if it runs. */
   async start(): Promise<void> {
+    if (this.child) return;
     this.port ||= await freePort();
     const { AWS_ACCESS_KEY_ID: access, AWS_SECRET_ACCESS_KEY: secret } = this.env;
     const args = ['--port', `127.0.0.1:${this.port}`, '--access', access, '--secret', secret, '--quiet'];
@@ -73,9 +74,14 @@ export class S3Server {
 
   /** Paths of the objects, below the bucket. */
   objects(bucket: string): string[] {
-    return readdirSync(join(this.directory, bucket), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ name, parentPath }) => join(parentPath, name).slice(join(this.directory, bucket).length + 1));
+    const all = join(this.directory, bucket);
+    // Folders come and go: of one that has gone while it is read there is nothing to tell.
+    const below = (folder: string): string[] =>
+      entriesOf(folder).flatMap((entry) => {
+        const path = join(folder, entry.name);
+        return entry.isDirectory() ? below(path) : [path.slice(all.length + 1)];
+      });
+    return below(all);
   }
 
   path(bucket: string, object: string): string {
@@ -103,5 +109,14 @@ export class S3Server {
   async end(): Promise<void> {
     await this.stop();
     rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw err;
   }
 }

@@ -54,6 +54,8 @@ withS3(`large values in a bucket${missing ? ` (not checked: ${missing})` : ''}`,
     rmSync(directory, { recursive: true, force: true });
   });
   beforeEach(() => s3.makeBucket((bucket = uniqueId('b'))));
+  // A test that fails while the server is stopped must not fail those that follow.
+  afterEach(() => s3.start());
 
   interface Given {
     keys?: string[];
@@ -249,7 +251,7 @@ withS3(`large values in a bucket${missing ? ` (not checked: ${missing})` : ''}`,
     const stored = refOf(values.fit(call('1'), 't', VALUE));
     // Calls without large values need no bucket.
     for (const agent of ['a', 'b']) await (await machine()).checkQuota(agent);
-    const impatient = await machine({ tryMs: 100 });
+    const impatient = await machine({ tryMs: 2_000 });
     await impatient.checkQuota('a');
     await expect(impatient.fitArgs(call('2'), { value: VALUE })).rejects.toMatchObject({
       ...{ code: 'bucket_failed', effect: 'none', retryable: true },
