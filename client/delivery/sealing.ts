@@ -14,6 +14,10 @@ export function sealing(dataConverter: DataConverter | undefined): WorkflowClien
   return codec ? [new SealedClient(codec)] : [];
 }
 
+/** Whether this client may refuse plaintext at all. */
+export const canSeal = ({ options }: Client): boolean =>
+  options.loadedDataConverter.payloadCodecs.some(seals);
+
 /** Whether this client refuses what is not encrypted in the workflow. */
 export const requiresSeals = ({ options }: Client, workflowId: string): boolean =>
   options.loadedDataConverter.payloadCodecs.some((codec) => seals(codec) && codec.sealsFor(workflowId));

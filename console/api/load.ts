@@ -22,13 +22,15 @@ export function readUntilAnswered<Answer>(path: string, told: Told<Answer>): () 
   let timer: ReturnType<typeof setTimeout> | undefined;
   const read = (attempt: number): Promise<void> =>
     callApi<Answer>('GET', path, undefined, { signal: over.signal }).then(
-      (answer) => over.signal.aborted || told.answer(answer),
+      (answer) => {
+        if (!over.signal.aborted) told.answer(answer);
+      },
       (err: unknown) => {
         if (over.signal.aborted) return;
         told.problem(problemOf(err));
         if (!isRefused(err)) timer = setTimeout(() => void read(attempt + 1), waitBefore(attempt));
       },
-    ) as Promise<void>;
+    );
   void read(0);
   return () => {
     over.abort();

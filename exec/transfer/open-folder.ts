@@ -139,7 +139,7 @@ export class OpenFolder {
     return fstatSync(this.fd).dev;
   }
 
-  /** The same for whoever opens this folder, in whichever process of this machine; nothing where that cannot be known. */
+  /** The same in every process of this machine that opens this folder; undefined if that cannot be known. */
   get identity(): string | undefined {
     if (MACHINE === '') return undefined;
     const { dev, ino } = fstatSync(this.fd, { bigint: true });

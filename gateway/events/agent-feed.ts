@@ -56,7 +56,7 @@ export class AgentFeed {
       this.followers -= 1;
       if (this.followers > 0) return;
       this.watching?.abort();
-      // Whoever has got this feed and follows it only now begins to watch anew.
+      // A viewer that already has this feed, and follows it only now, begins to watch anew.
       this.watching = undefined;
       this.onUnused();
     };

@@ -66,7 +66,7 @@ export class OverviewFeed {
       this.followers -= 1;
       if (this.followers === 0) {
         this.watching?.abort();
-        // Whoever comes next must not be told how it was then.
+        // The next follower must not be told how it was then.
         this.known = {};
       }
     }

@@ -3,7 +3,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { listWorkflows } from '../../client/delivery/list-workflows';
-import { requiresSeals } from '../../client/delivery/sealing';
+import { canSeal, requiresSeals } from '../../client/delivery/sealing';
 import type { QuotaCounter } from '../../client/quota-counter';
 import { WORKFLOWS } from '../../contracts/messages';
 import { encodingOf, SEALED_ENCODING } from '../../encryption/sealed-payload';
@@ -21,6 +21,8 @@ export interface PlaintextRunsOptions {
 }
 
 export async function endPlaintextRuns({ client, queue, quota, warn }: PlaintextRunsOptions): Promise<void> {
+  // Most deployments have no keys: their workers ask nothing.
+  if (!canSeal(client)) return;
   const types = [WORKFLOWS.quota, WORKFLOWS.webhook, WORKFLOWS.host].map((type) => `"${type}"`).join(', ');
   const query = `WorkflowType IN (${types}) AND TaskQueue = "${queue}" AND ExecutionStatus = "Running"`;
   for await (const run of listWorkflows(client, { query })) {
