@@ -6,7 +6,7 @@ process.env.NODE_COMPILE_CACHE ??= join(__dirname, 'node_modules', '.cache', 'co
 // The servers of tests live briefly: they may use more memory before they look for what is free. A tenth less work.
 process.env.GOGC ??= '400';
 
-/** One server and one build for the whole run; see tests/helpers/global-setup.ts. */
+/** All tests, in parts: see tests/helpers/test-files.js. One server and one build for a run: see global-setup.ts. */
 module.exports = {
   testEnvironment: '<rootDir>/tests/helpers/patient-environment.js',
   // How many times as long as on an idle machine a test may take, and whatever it waits for.
@@ -31,7 +31,7 @@ module.exports = {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   globalSetup: '<rootDir>/tests/helpers/global-setup.ts',
   globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts',
-  reporters: ['default', ['<rootDir>/tests/helpers/last-lines-reporter.js', { rootDir: __dirname }]],
+  reporters: ['default', ['<rootDir>/tests/helpers/last-lines-reporter.js', {}]],
   testSequencer: '<rootDir>/tests/helpers/sequencer.js',
   // More than cores: most files wait for terminals and servers part of their time. With three more both cores of a small
   // machine are at work 98 % of the time.

@@ -2,22 +2,24 @@
 // `.ci/run` names a file for them and repeats them at its own end, and another one for the names of the red files.
 const { appendFileSync, writeFileSync } = require('node:fs');
 const { relative } = require('node:path');
-const { longRunFiles } = require('./long-run-files');
+const { longRunFiles } = require('./test-files');
 
 const SHOWN_FILES = 10;
 /** As in long-run.ts. */
 const LONG_RUN = ' [long run]';
 
 module.exports = class LastLinesReporter {
-  constructor({ rootDir }) {
+  /** @param options `left`: what a run of these files leaves out, a line for each */
+  constructor({ rootDir }, { left = [] } = {}) {
     this.rootDir = rootDir;
+    this.left = left;
   }
 
-  onRunComplete(_contexts, { testResults }) {
+  onRunComplete(_contexts, { testResults, startTime }) {
     const { HOLDFAST_TEST_LAST_LINES: lastLines, HOLDFAST_TEST_RED: red } = process.env;
     if (red) writeFileSync(red, this.redFiles(testResults));
     const sections = [
-      section('Slowest files of this run:', this.slowest(testResults)),
+      section(`Slowest of ${testResults.length} files, in ${since(startTime)} s:`, this.slowest(testResults)),
       section(
         'Run with small counts; `npm run test:long` has the full ones:',
         this.withSmallCounts(testResults),
@@ -27,11 +29,13 @@ module.exports = class LastLinesReporter {
         'Not checked in this run:',
         skipped(testResults).filter((title) => !title.endsWith(LONG_RUN)),
       ),
+      // .ci/run has these, too.
+      lastLines ? '' : section('Left out:', this.left),
     ];
     const text = sections.filter(Boolean).join('\n');
     if (!text) return;
     console.log(`\n${text}`);
-    if (lastLines) appendFileSync(lastLines, text);
+    if (lastLines) appendFileSync(lastLines, `${text}\n`);
   }
 
   slowest(files) {
@@ -66,6 +70,8 @@ module.exports = class LastLinesReporter {
     return relative(this.rootDir, testFilePath);
   }
 };
+
+const since = (startTime) => ((Date.now() - startTime) / 1_000).toFixed(0);
 
 /** Also a file that did not get as far as its tests. */
 const isRed = ({ numFailingTests, testExecError }) => numFailingTests > 0 || Boolean(testExecError);
