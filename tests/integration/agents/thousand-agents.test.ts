@@ -68,11 +68,10 @@ async function countListed(): Promise<number> {
 
 async function startAll(): Promise<void> {
   const replies = Array.from({ length: TURNS }, (_, turn) => {
-    const delayMs = turn === 0 ? 0 : REPLY_MS;
     const read = call('read_file', { file_path: __filename, limit: 20 });
     return [
-      { text: read, delayMs },
-      { text: `answer ${turn + 1}`, delayMs },
+      { text: read, delayMs: REPLY_MS },
+      { text: `answer ${turn + 1}`, delayMs: REPLY_MS },
     ];
   }).flat();
   const settings = files.settings(replies);
