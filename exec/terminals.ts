@@ -17,8 +17,6 @@ export interface HostFacts {
   treeKill: TreeKill;
   /** What shells may do; its namespace replaces the tree kill's. Default: everything that their user may. */
   sandbox?: SandboxProfile | undefined;
-  /** Which server and namespace run the workflows of sessions opened here. */
-  owner?: string | undefined;
 }
 
 export interface RunCommand {

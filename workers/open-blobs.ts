@@ -64,9 +64,8 @@ export async function openBlobs(options: {
 
 /** Until the server has forgotten an agent, people can read its conversation. */
 function agentsServer(client: Client): AgentsServer {
-  let known: string | undefined;
   return {
-    owner: async () => (known ??= await sessionOwner(client)),
+    owner: () => sessionOwner(client),
     isGone: async (agent) => (await describeIfThere(client, agentWorkflowId(agent))) === undefined,
   };
 }

@@ -7,7 +7,10 @@ export const MARKS = 'of';
 
 /** The server that knows the agents. */
 export interface AgentsServer {
-  /** Its identity, and the namespace; undefined while it cannot tell: then nothing is removed. */
+  /**
+   * Its identity, and the namespace; undefined while it cannot tell: then nothing is removed. Asked each time: another
+   * server may take its place at any moment.
+   */
   owner: () => Promise<string | undefined>;
   /** Whether it has forgotten the agent: nobody can ask for the conversation any more. */
   isGone: (agent: string) => Promise<boolean>;
@@ -33,6 +36,8 @@ export async function mayGo({ owner, isGone }: AgentsServer, agent: string, mark
   const found = await marks.list();
   if (found.some((mark) => mark !== own)) return false;
   const isForgotten = await isGone(agent);
+  // The server that answered may not be the one that was asked before.
+  if ((await owner()) !== id) return false;
   if (!isForgotten && found.length === 0) await marks.add(own);
   return isForgotten && found.length > 0;
 }

@@ -41,6 +41,8 @@ export interface SessionHostOptions extends HostFacts {
   stubs?: StubFolder | undefined;
   /** The values for `{{secret:NAME}}` in code and input; without it no name is known. */
   secrets?: SecretStore | undefined;
+  /** Tells which server and namespace run the workflows of sessions that are opened now; undefined if nobody can say. */
+  owner?: (() => Promise<string | undefined>) | undefined;
   /** Keeps a holder with an open shell ready for the next session. Default false. */
   keepSpare?: boolean | undefined;
   /** Maximum number of open sessions per agent. Default 64. */
@@ -311,7 +313,8 @@ export class SessionHost implements Terminals {
       const sandbox = this.profileOf(ref);
       // A spare is confined like most sessions.
       const spare = sandbox === this.options.sandbox ? this.spare : undefined;
-      const options = { ...this.options, cwd, sandbox, spare };
+      const owner = await this.options.owner?.();
+      const options = { ...this.options, cwd, sandbox, spare, owner };
       return await HolderPulse.connect(await spawnHolder(ref, paths, options), ref.session);
     } catch (err) {
       throw asStorageFailure(err, 'nothing was run');

@@ -2,22 +2,17 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
-import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
-import { msToTs } from '@temporalio/common/lib/time';
-import { temporal } from '@temporalio/proto';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { LOCAL_HOST, agentWorkflowId } from '../../contracts/ids';
 import { SessionHost } from '../../exec/host/session-host';
 import { OrphanSweep, sessionOwner } from '../../workers/host/orphan-sweep';
 import { SubAgentSweep } from '../../workers/agents/sub-agent-sweep';
+import { at, FakeServer } from '../helpers/fake-server';
 import { testHost, type TestHost } from '../helpers/session-host';
 import { lengthenHistory } from '../helpers/long-history';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId } from '../helpers/temporal';
 import { until } from '../helpers/until';
-
-const { WorkflowExecutionStatus: STATUS } = temporal.api.enums.v1;
 
 let client: HoldfastClient;
 let cwd: string;
@@ -152,16 +147,13 @@ describe('a sweep', () => {
   beforeEach(() => (t = testHost()));
   afterEach(() => t.end());
 
-  const sweepOf = (owner: string | undefined): OrphanSweep => {
-    const sessions = new SessionHost({ ...t.host.options, owner });
-    return new OrphanSweep({ client: client.temporal, sessions, host: 'local', log: () => undefined });
-  };
+  const sweepOf = (sessions: SessionHost): OrphanSweep =>
+    new OrphanSweep({ client: client.temporal, sessions, host: 'local', log: () => undefined });
 
   test('ends a session that has no workflow only at its second look', async () => {
-    const owner = await sessionOwner(client.temporal);
-    const host = new SessionHost({ ...t.host.options, owner });
+    const host = new SessionHost({ ...t.host.options, owner: () => sessionOwner(client.temporal) });
     await host.run(t.ref, { id: 'one', runtime: 'terminal', code: 'sleep 1000' });
-    const sweep = sweepOf(owner);
+    const sweep = sweepOf(host);
     expect(await sweep.look()).toEqual([]);
     expect(host.isOpen(t.ref)).toBe(true);
     expect(await sweep.look()).toEqual([t.ref]);
@@ -173,9 +165,9 @@ describe('a sweep', () => {
     ['another server has', 'another-cluster/default'],
     ['nobody named', undefined],
   ])('does not touch a session whose workflow %s', async (_, owner) => {
-    const host = new SessionHost({ ...t.host.options, owner });
+    const host = new SessionHost({ ...t.host.options, owner: () => Promise.resolve(owner) });
     await host.run(t.ref, { id: 'one', runtime: 'terminal', code: 'sleep 1000' });
-    const sweep = sweepOf(await sessionOwner(client.temporal));
+    const sweep = sweepOf(host);
     expect([await sweep.look(), await sweep.look()]).toEqual([[], []]);
     expect(host.isOpen(t.ref)).toBe(true);
     host.detach();
@@ -192,82 +184,21 @@ test('the sessions of an agent that was to keep them are left open when it is te
   const session = client.session({ agent: id, session: 3 });
   await until(() => host.isOpen(session.ref));
   await client.temporal.workflow.getHandle(agentWorkflowId(id)).terminate('too dear');
-  const sessions = new SessionHost({ ...host.options, owner: await sessionOwner(client.temporal) });
-  const sweep = new OrphanSweep({ client: client.temporal, sessions, host: 'local', log: () => undefined });
+  const sweep = new OrphanSweep({
+    client: client.temporal,
+    sessions: host,
+    host: 'local',
+    log: () => undefined,
+  });
   await sweep.look();
   await sweep.look();
   expect(await session.state()).not.toMatchObject({ status: 'closed' });
   expect(host.isOpen(session.ref)).toBe(true);
   await session.close('test ended');
   await session.closed();
-  sessions.detach();
   host.detach();
   files.remove();
 }, 60_000);
-
-interface Execution extends Pick<FakeWorkflow, 'runId'> {
-  workflowId: string;
-}
-
-interface FakeWorkflow {
-  status: string;
-  runId?: string;
-  firstRunId?: string;
-  startTime?: Date;
-  closeTime?: Date;
-  input?: object;
-}
-
-/** Workflows in states that this server cannot be brought to: by id, or by id and run. */
-class FakeServer {
-  readonly signals: string[] = [];
-  histories = 0;
-
-  constructor(readonly workflows: Record<string, FakeWorkflow | undefined>) {}
-
-  readonly client = {
-    options: { namespace: 'default', loadedDataConverter: defaultDataConverter },
-    workflow: {
-      getHandle: (workflowId: string) => ({
-        signal: async (name: string) => void this.signals.push(`${workflowId} ${name}`),
-      }),
-    },
-    workflowService: {
-      describeWorkflowExecution: async ({ execution }: { execution: Execution }) => this.describe(execution),
-      getWorkflowExecutionHistoryReverse: async () => ({}),
-      getWorkflowExecutionHistory: async ({ execution }: { execution: { workflowId: string } }) => {
-        this.histories += 1;
-        const payload = defaultPayloadConverter.toPayload(this.workflows[execution.workflowId]?.input ?? {});
-        const workflowExecutionStartedEventAttributes = { input: { payloads: [payload] } };
-        return { history: { events: [{ workflowExecutionStartedEventAttributes }] } };
-      },
-    },
-  } as unknown as Client;
-
-  private describe({ workflowId, runId: run }: Execution): object {
-    const found = this.workflows[run ? `${workflowId}#${run}` : workflowId];
-    if (!found)
-      throw Object.assign(new Error('not found'), {
-        code: 5,
-        details: 'not found',
-        metadata: {},
-      });
-    const { status, firstRunId, runId = 'run', startTime = at(0), closeTime } = found;
-    return {
-      workflowExecutionInfo: {
-        ...{ execution: { workflowId, runId }, type: { name: 'any' }, status: codeOf(status), firstRunId },
-        ...{ historyLength: { toNumber: () => 1 }, startTime: msToTs(startTime.getTime()) },
-        ...(closeTime && { closeTime: msToTs(closeTime.getTime()) }),
-      },
-    };
-  }
-}
-
-/** One of the future is a number that nobody knows. */
-const codeOf = (status: string): number =>
-  Number(new Map<string, unknown>(Object.entries(STATUS)).get(`WORKFLOW_EXECUTION_STATUS_${status}`) ?? 99);
-
-const at = (minute: number): Date => new Date(Date.UTC(2030, 0, 1, 0, minute));
 
 describe('a sweep of one session', () => {
   const SESSION = 'exec/test/local/0';
@@ -277,7 +208,6 @@ describe('a sweep of one session', () => {
 
   const sweepOf = ({ client: fake }: FakeServer): OrphanSweep => {
     const sessions = {
-      options: { owner: 'c/default' },
       list: () => [{ agent: 'test', host: 'local', session: 0 }],
       isOpen: () => closed.length === 0,
       ownerOf: () => 'c/default',
@@ -305,6 +235,22 @@ describe('a sweep of one session', () => {
       expect(closed).toHaveLength(1);
     },
   );
+
+  test('spares it when another server answers in the place of its own, also just before its end', async () => {
+    const server = new FakeServer({});
+    server.clusterId = 'other';
+    const sweep = sweepOf(server);
+    for (let looks = 0; looks < 3; looks += 1) await sweep.look();
+    server.clusterId = 'c';
+    await sweep.look();
+    // It has been asked which server it is, and answers once more, that the workflow is not there.
+    server.onDescribe = () => void (server.clusterId = 'other');
+    expect(await sweep.look()).toEqual([]);
+    expect(closed).toEqual([]);
+    Object.assign(server, { clusterId: 'c', onDescribe: () => undefined });
+    await sweep.look();
+    expect(await sweep.look()).toHaveLength(1);
+  });
 
   test('spares it when it was opened anew just before its end', async () => {
     const server = new FakeServer({ [SESSION]: { status: 'TERMINATED' } });

@@ -76,7 +76,7 @@ export async function openSessions(
     env,
     treeKill: sandbox ? 'user-pid-namespace' : detectTreeKill(),
     sandbox,
-    owner: await sessionOwner(client.temporal),
+    owner: () => sessionOwner(client.temporal),
     keepSpare: true,
     stubs,
     secrets,

@@ -29,7 +29,10 @@ export interface OrphanSweepOptions {
   log: (message: string, facts: object) => void;
 }
 
-/** Which server and namespace a worker serves: sessions of others are left alone. */
+/**
+ * Which server and namespace a worker serves: sessions of others are left alone. Asked anew for each decision: a server may
+ * be replaced by another at the same address, for example by an empty one until its database is restored.
+ */
 export async function sessionOwner(client: Client): Promise<string | undefined> {
   try {
     const { clusterId } = await client.workflowService.getClusterInfo({});
@@ -57,12 +60,7 @@ export class OrphanSweep {
 
   /** One look at all open sessions of this host and server; returns those that it ended. */
   async look(): Promise<SessionRef[]> {
-    const { sessions, host } = this.options;
-    const { owner } = sessions.options;
-    const mine = sessions
-      .list()
-      .filter((ref) => ref.host === host && sessions.isOpen(ref))
-      .filter((ref) => owner !== undefined && sessions.ownerOf(ref) === owner);
+    const mine = await this.openHere();
     const before = this.suspects;
     this.suspects = new Set();
     const agents = new Map<string, Promise<DescribedWorkflow | undefined>>();
@@ -86,8 +84,16 @@ export class OrphanSweep {
     return ended;
   }
 
+  /** Open sessions of this host whose workflows this server runs. */
+  private async openHere(): Promise<SessionRef[]> {
+    const { client, sessions, host } = this.options;
+    const open = sessions.list().filter((ref) => ref.host === host && sessions.isOpen(ref));
+    const owner = open.length > 0 ? await sessionOwner(client) : undefined;
+    return open.filter((ref) => owner !== undefined && sessions.ownerOf(ref) === owner);
+  }
+
   /**
-   * Open sessions of this host, to save a request for each. The list lags, so sessions that it lacks are looked up
+   * Sessions that the server lists as open, to save a request for each. The list lags, so sessions that it lacks are looked up
    * individually.
    */
   private async listOpen(): Promise<Set<string>> {
@@ -104,13 +110,15 @@ export class OrphanSweep {
     return open;
   }
 
-  /** False if a new run has been opened since the look. */
+  /** False if a new run has been opened since the look, or another server answers by now. */
   private async end(ref: SessionRef, session: DescribedWorkflow | undefined): Promise<boolean> {
+    const { client, sessions } = this.options;
     const reason = session
-      ? `its workflow was ${await describeEnd(this.options.client, session)}`
+      ? `its workflow was ${await describeEnd(client, session)}`
       : 'its workflow is gone';
     if (!isOver(await this.describe(sessionWorkflowId(ref)))) return false;
-    await this.options.sessions.close(ref, reason);
+    if ((await sessionOwner(client)) !== sessions.ownerOf(ref)) return false;
+    await sessions.close(ref, reason);
     this.options.log('a session without a workflow was ended', { ...ref, reason });
     return true;
   }

@@ -5,7 +5,7 @@ import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { SessionHandle } from '../../../client/session-handle';
 import { toolBlock } from '../../../testing/scripted-model';
 import { SessionHost } from '../../../exec/host/session-host';
-import { OrphanSweep, sessionOwner } from '../../../workers/host/orphan-sweep';
+import { OrphanSweep } from '../../../workers/host/orphan-sweep';
 import { QUICK_YIELD, scratch, testClient, uniqueId, type Reply, type Scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 import { processesMarked } from '../exec/session-processes';
@@ -56,8 +56,7 @@ async function sessionsWith(id: string, cwd: string): Promise<SessionHandle[]> {
 
 async function sweepTwice(): Promise<void> {
   const options = { dataDir: process.env.HOLDFAST_TEST_DATA ?? '', cwd: '/', env: {} };
-  const owner = await sessionOwner(client.temporal);
-  const sessions = new SessionHost({ ...options, treeKill: 'process-search', owner });
+  const sessions = new SessionHost({ ...options, treeKill: 'process-search' });
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host: 'local', log: () => undefined });
   for (let looks = 0; looks < 2; looks += 1) await sweep.look();
   sessions.detach();

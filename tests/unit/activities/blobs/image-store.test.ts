@@ -32,8 +32,9 @@ interface Given {
   limits?: { valueBytes: number; agentValueBytes: number };
 }
 /** As another process on the same folder, or the same machine after a restart. */
-const store = ({ isGone = () => Promise.resolve(false), limits, ...given }: Given = {}): ImageStore =>
-  new ImageStore({
+const store = (given: Given = {}): ImageStore => {
+  const { isGone = () => Promise.resolve(false), limits } = given;
+  return new ImageStore({
     files: new ImageFiles(folder, limits),
     objects: null,
     bucket: null,
@@ -49,6 +50,7 @@ const store = ({ isGone = () => Promise.resolve(false), limits, ...given }: Give
       owner: () => Promise.resolve('owner' in given ? given.owner : 'own/default'),
     },
   });
+};
 const keep = (agent: string, data = SHOT, images = store()): Promise<ImageRef> =>
   images.keep(agent, data, imageFacts(data), signal);
 const read = (agent: string, ref: ImageRef, images = store()): Promise<string> =>
@@ -144,6 +146,18 @@ test.each<[string, string | undefined]>([
   expect(existsSync(pathOf('a', ref))).toBe(true);
   await store({ isGone }).prune();
   expect(existsSync(join(folder, 'a', 'images'))).toBe(false);
+});
+
+test('images stay when another server, which knows none of the agents, takes the place of theirs during a look', async () => {
+  const ref = await keep('a');
+  makeOld(pathOf('a', ref), 400 * DAY_MS);
+  const given: Given = { owner: 'own/default' };
+  given.isGone = () => {
+    given.owner = 'other/default';
+    return Promise.resolve(true);
+  };
+  await store(given).prune();
+  expect(existsSync(pathOf('a', ref))).toBe(true);
 });
 
 test('images that two servers have stored for agents of one name stay when one of them has forgotten its own', async () => {
