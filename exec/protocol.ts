@@ -70,7 +70,7 @@ export interface Snapshot {
   folder?: string | null;
 }
 
-/** When `observe` answers. `from` is the offset that "output" counts from. */
+/** When `observe` answers. `from` is the offset that "output" counts from; `sinceMs` is the caller's wall clock. */
 export type Until =
   | { kind: 'yield'; settings: YieldSettings; sinceMs?: number }
   | { kind: 'exit' | 'output' | 'idle' | 'needs_input'; from: number; timeoutMs: number };

@@ -24,7 +24,7 @@ import type { SpareShell } from './shell/spare-shell';
 import { fatalSignal } from '../processes/signal-name';
 import { ToolCalls } from './calls/tool-calls';
 import type { CommandTools } from './shell/tools-script';
-import { whenDecided } from './waiting/when-decided';
+import { bySteadyClock, whenDecided } from './waiting/when-decided';
 
 interface End {
   exitCode: number | null;
@@ -52,8 +52,10 @@ export class Session {
   /** The token that scripts of the last command show; null if they may call nothing. */
   private token: string | null = null;
   private flush = false;
+  /** By the steady clock, like the time of the last output: the other one may be set. */
+  private startedAt = 0;
   private lastOutputAt = 0;
-  /** When the wait had begun in which something was typed last. */
+  /** The wait in which something was typed last into this command: its `since`. */
   private answeredWait = 0;
   /** How the command ended, while its last output waits for the disk. */
   private heldEnd: End | null = null;
@@ -131,8 +133,8 @@ export class Session {
   }
 
   observe(until: Until, abort: AbortSignal): Promise<{ reason: ObserveReason; snapshot: Snapshot }> {
-    const observedSince = Date.now();
-    return whenDecided(until, abort, {
+    const observedSince = performance.now();
+    return whenDecided(bySteadyClock(until), abort, {
       facts: () => this.facts(observedSince),
       onChange: (check) => this.changes.onChange(check),
       snapshot: () => this.snapshot(),
@@ -151,12 +153,14 @@ export class Session {
     this.inputs.add(request, at);
     try {
       await life.shell.untilTaken();
-      if (!this.running || this.command?.id !== command?.id)
-        throw new HoldfastError('no_running_process', { session: this.config.session });
-      this.checkPrompt(prompt);
-      this.flush = true;
-      this.answered(life);
-      await life.input.type(text && this.secrets.fill(text), keys, enter);
+      await life.input.type(text && this.secrets.fill(text), keys, enter, () => {
+        if (!this.running || this.command?.id !== command?.id)
+          throw new HoldfastError('no_running_process', { session: this.config.session });
+        // In one step with the typing: an input that types nothing after all answers no prompt.
+        this.checkPrompt(prompt);
+        this.flush = true;
+        this.answered(life);
+      });
     } catch (err) {
       this.inputs.remove(id);
       throw err;
@@ -270,6 +274,8 @@ export class Session {
     const where = { epoch: this.epoch, freshShell, from: this.log.end };
     const command = begunCommand({ id, contentHash, runtime, ...where });
     this.command = command;
+    this.startedAt = performance.now();
+    this.answeredWait = 0;
     this.prompts.clear();
     this.running = true;
     return command;
@@ -338,7 +344,7 @@ export class Session {
   }
 
   private onOutput(data: Buffer, shell: Shell): void {
-    this.lastOutputAt = Date.now();
+    this.lastOutputAt = performance.now();
     this.record(this.secrets.mask.push(this.inBand.pass(data)), shell);
     if (this.running) this.life?.watch.touch();
     this.changes.notify();
@@ -371,11 +377,11 @@ export class Session {
   }
 
   private facts(observedSince: number): Facts {
-    const { running, lastOutputAt, waiting } = this;
-    const [waitingSince, startedAt] = [this.life?.watch.since ?? 0, this.command?.startedAt ?? 0];
+    const { running, startedAt, lastOutputAt, waiting } = this;
+    const waitingSince = this.life?.watch.steadySince ?? 0;
     const { end } = this.log;
     const { isBack: promptIsBack } = this.prompts;
-    const times = { now: Date.now(), startedAt, lastOutputAt, waitingSince, observedSince };
+    const times = { now: performance.now(), startedAt, lastOutputAt, waitingSince, observedSince };
     return { ...times, running, end, waiting, promptIsBack };
   }
 

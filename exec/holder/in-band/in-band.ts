@@ -39,12 +39,12 @@ export class InBand {
   private recent = Buffer.alloc(0);
   private timer: NodeJS.Timeout | undefined;
   private lookAlikes = 0;
-  private loggedAt = 0;
+  private loggedAt = -Infinity;
   private isOver = false;
 
   constructor(private readonly options: InBandOptions) {
     this.filter = new InBandFilter({
-      isSecret: (nonce) => (this.secrets.get(nonce)?.until ?? 0) > Date.now(),
+      isSecret: (nonce) => (this.secrets.get(nonce)?.until ?? 0) > performance.now(),
       onFrame: (nonce, body) => this.onFrame(nonce, body),
       onSpoilt: (nonce, reason) => this.revoke(nonce, `a frame with it was not a call: ${reason}`),
       onLookAlike: () => this.onLookAlike(),
@@ -109,7 +109,7 @@ export class InBand {
   private issue(use: Use, ms = Infinity): string {
     for (const [secret, { use: other }] of this.secrets) if (other === use) this.secrets.delete(secret);
     const secret = randomBytes(NONCE_BYTES).toString('hex');
-    this.secrets.set(secret, { use, until: Date.now() + ms });
+    this.secrets.set(secret, { use, until: performance.now() + ms });
     return secret;
   }
 
@@ -183,7 +183,7 @@ export class InBand {
     for (const [secret, { use, until }] of this.secrets) {
       if (!seen.includes(secret)) continue;
       if (use === 'line')
-        this.secrets.set(secret, { use, until: Math.min(until, Date.now() + ECHOED_TICKET_MS) });
+        this.secrets.set(secret, { use, until: Math.min(until, performance.now() + ECHOED_TICKET_MS) });
       else this.revoke(secret, 'it was printed');
     }
   }
@@ -195,7 +195,7 @@ export class InBand {
 
   private onLookAlike(): void {
     this.lookAlikes += 1;
-    if (Date.now() - this.loggedAt >= LOG_EVERY_MS) this.logLookAlikes();
+    if (performance.now() - this.loggedAt >= LOG_EVERY_MS) this.logLookAlikes();
   }
 
   private logLookAlikes(): void {
@@ -204,7 +204,7 @@ export class InBand {
       `text that looks like a tool call, without a valid nonce, stays text: ${this.lookAlikes} times`,
     );
     this.lookAlikes = 0;
-    this.loggedAt = Date.now();
+    this.loggedAt = performance.now();
   }
 }
 

@@ -36,8 +36,11 @@ export class InputWriter {
 
   constructor(private readonly shell: Shell) {}
 
-  /** Types `text` and, by default, Enter, then presses `keys`. Throws `input_too_long` before it types anything. */
-  async type(text: string | null, keys: Key[], enter = true): Promise<void> {
+  /**
+   * Types `text` and, by default, Enter, then presses `keys`. Throws `input_too_long` before it types anything.
+   * @param onTyping called just before the first byte: what it throws is thrown, and nothing is typed
+   */
+  async type(text: string | null, keys: Key[], enter = true, onTyping?: () => void): Promise<void> {
     const bytes = Buffer.from(text === null ? '' : `${text}${enter ? '\r' : ''}`, 'utf8');
     const longest = Math.max(...(text ?? '').split(/[\r\n]/).map((line) => Buffer.byteLength(line)));
     const tty = this.shell.ttyPath;
@@ -51,6 +54,7 @@ export class InputWriter {
         allowed: MAX_QUEUED_BYTES,
       });
     }
+    onTyping?.();
     this.enqueue(bytes);
     for (const key of keys) await this.press(key, settings?.signals ?? false);
     await Promise.race([this.drained, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);

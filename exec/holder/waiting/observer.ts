@@ -3,6 +3,7 @@
 import type { Waiting } from '../../../contracts/sessions/session';
 import type { ObserveReason, Until } from '../../protocol';
 
+/** All times are of one clock. */
 export interface Facts {
   now: number;
   running: boolean;

@@ -16,14 +16,19 @@ const SLOWEST_MS = 1_000;
 
 export class WaitingWatch {
   current: Waiting | null = null;
-  /** When the current wait was confirmed, in milliseconds since the Unix epoch. */
+  /**
+   * When the current wait was confirmed, in milliseconds since the Unix epoch, as people are told. Names the wait: each is
+   * later than the one before, even if the clock was set back.
+   */
   since = 0;
+  /** The same by the steady clock. */
+  steadySince = 0;
   private timer: NodeJS.Timeout | undefined;
   private delayMs = FIRST_MS;
   private fingerprint: string | undefined;
   private round = 0;
   private isQuick = false;
-  private lookedAt = 0;
+  private lookedAt = -Infinity;
   /** What the look had shown that was told last. */
   private told: WaitingCertainty | undefined;
   /** The look before something was typed: as long as nothing has run since, its reader may not have been woken yet. */
@@ -43,7 +48,7 @@ export class WaitingWatch {
     this.delayMs = FIRST_MS;
     this.set(null);
     this.isQuick = true;
-    this.schedule(Date.now() - this.lookedAt < MOMENT_MS ? AGAIN_MS : QUICK_MS);
+    this.schedule(performance.now() - this.lookedAt < MOMENT_MS ? AGAIN_MS : QUICK_MS);
   }
 
   /**
@@ -71,7 +76,7 @@ export class WaitingWatch {
     const sample = this.look();
     if (this.isQuick) {
       this.isQuick = false;
-      this.lookedAt = Date.now();
+      this.lookedAt = performance.now();
       const isWaiting =
         sample?.isAlone === true && this.hasTaken(sample) && (await this.tell(round, sample, true));
       if (round !== this.round) return;
@@ -111,7 +116,8 @@ export class WaitingWatch {
     const { echo, canonical, blocks } = await lineSettings(ttyPath);
     if (round !== this.round) return false;
     if (isOnlyLook && !(blocks && this.look()?.fingerprint === sample.fingerprint)) return false;
-    this.since = Date.now();
+    this.since = Math.max(Date.now(), this.since + 1);
+    this.steadySince = performance.now();
     // A program that edits lines itself (readline) also echoes them: only a line without echo is a password prompt.
     const since = new Date(this.since).toISOString();
     this.told = sample.certainty;

@@ -9,6 +9,13 @@ export interface Observed {
   snapshot(): Snapshot;
 }
 
+/** The times of the question, in those of `performance.now()`. The caller's clock is this machine's, but it may be set. */
+export function bySteadyClock(until: Until): Until {
+  if (until.kind !== 'yield' || until.sinceMs === undefined) return until;
+  const age = Math.max(0, Date.now() - until.sinceMs);
+  return { ...until, sinceMs: performance.now() - age };
+}
+
 /** Resolves at the moment of the decision; never after an abort. */
 export function whenDecided(
   until: Until,
@@ -19,9 +26,10 @@ export function whenDecided(
     let timer: NodeJS.Timeout | undefined;
     const check = (): void => {
       clearTimeout(timer);
-      const outcome = decide(until, observed.facts());
+      const facts = observed.facts();
+      const outcome = decide(until, facts);
       if ('at' in outcome) {
-        timer = setTimeout(check, Math.min(outcome.at - Date.now(), 2 ** 31 - 1));
+        timer = setTimeout(check, Math.min(outcome.at - facts.now, 2 ** 31 - 1));
       } else {
         stop();
         resolve({ reason: outcome.reason, snapshot: observed.snapshot() });

@@ -53,6 +53,21 @@ describe('a long line', () => {
     },
   );
 
+  test('that answers a prompt and is refused leaves the prompt open to another answer', async () => {
+    await t.run(`IFS= read -r x; printf %s "$x" > 'line'`);
+    const { snapshot } = await t.host.observe(t.ref, { kind: 'needs_input', from: 0, timeoutMs: 30_000 });
+    const prompt = { command: snapshot.command?.id ?? '', since: snapshot.waiting?.since ?? '' };
+    const answer = (text: string): ReturnType<TestHost['host']['input']> =>
+      t.host.input(t.ref, { id: `i${++inputs}`, text, keys: [], prompt });
+    await expect(answer('y'.repeat(5_000))).rejects.toMatchObject({ code: 'input_too_long' });
+    await answer('short');
+    await expect(answer('again')).rejects.toMatchObject({
+      code: expect.stringMatching(/prompt_over|no_running_process/) as unknown,
+    });
+    await exit();
+    expect(readFileSync(join(t.cwd, 'line'), 'utf8')).toBe('short');
+  });
+
   test('of 3,000 characters in two bytes each is refused: bytes count', async () => {
     await t.run('read -r x');
     await expect(type('é'.repeat(3_000))).rejects.toMatchObject({ facts: { got: 6_000 } });
