@@ -1,7 +1,13 @@
 // The claims of task queues: which data folder serves which. A claim is a running workflow under the queue's name, so
 // the server itself ensures that there is only one, and neither making nor reading it needs a worker.
+import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { defaultPayloadConverter, METADATA_ENCODING_KEY, type Payload } from '@temporalio/common';
+import {
+  defaultPayloadConverter,
+  METADATA_ENCODING_KEY,
+  type Duration,
+  type Payload,
+} from '@temporalio/common';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { CLAIM_MEMO, claimWorkflowId, placeOf, type ClaimFacts } from '../../contracts/sessions/claims';
 import { asSummary } from '../../contracts/text/labels';
@@ -10,6 +16,9 @@ import { describeWorkflow, type DescribedWorkflow } from '../delivery/list-workf
 
 const isPlain = ({ metadata }: Payload): boolean =>
   Buffer.from(metadata?.[METADATA_ENCODING_KEY] ?? []).toString() === 'json/plain';
+
+/** How long a claim lasts that only tells the time: its maker may be killed before it frees it. */
+const TIME_TOLD = '1 minute';
 
 /** A valid claim. */
 export interface Claim {
@@ -54,8 +63,11 @@ export class QueueClaims {
     ];
   }
 
-  /** Claims the queue unless someone already has, and returns the valid claim. */
-  async make(taskQueue: string, facts: ClaimFacts): Promise<Claim> {
+  /**
+   * Claims the queue unless someone already has, and returns the valid claim.
+   * @param lasts until it is freed, if absent
+   */
+  async make(taskQueue: string, facts: ClaimFacts, lasts?: Duration): Promise<Claim> {
     for (;;) {
       const standing = await this.read(taskQueue);
       if (standing) return standing;
@@ -65,6 +77,7 @@ export class QueueClaims {
           taskQueue: this.agentsQueue,
           workflowIdConflictPolicy: 'FAIL',
           memo: { [CLAIM_MEMO]: facts },
+          ...(lasts !== undefined && { workflowExecutionTimeout: lasts }),
           staticSummary: asSummary(`${taskQueue} belongs to ${placeOf(facts)}`),
         });
       } catch (err) {
@@ -79,8 +92,9 @@ export class QueueClaims {
    * of the server, since the clock of a machine may be wrong by hours.
    */
   async serverTime(facts: ClaimFacts): Promise<number> {
-    const key = `time.${facts.instance}`;
-    const claim = await this.make(key, facts);
+    // A name of its own: one that could not be freed would tell the time of long ago.
+    const key = `time.${facts.instance}.${randomUUID()}`;
+    const claim = await this.make(key, facts, TIME_TOLD);
     await this.free(key, claim, 'it has told the time');
     return claim.since.getTime();
   }
