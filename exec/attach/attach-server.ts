@@ -93,7 +93,7 @@ export class AttachServer {
   private becomeKnown(socket: TLSSocket): void {
     this.strangers.know(peerOf(socket));
     if (this.known.admit(socket)) return;
-    const reason = `it has ${MAX_CONNECTIONS} connections; those that are no longer there end within 15 seconds`;
+    const reason = `it has ${MAX_CONNECTIONS} connections; idle ones that are no longer there end within 15 seconds, others within 20 minutes`;
     throw new HoldfastError('attach_refused', this.facts(reason));
   }
 

@@ -1,7 +1,7 @@
 // How many connections a host keeps, and how those end whose other side is gone.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { KEEP_ALIVE_MS, KnownConnections } from '../../../../exec/attach/known-connections';
+import { CROWD_MS, KEEP_ALIVE_MS, KnownConnections } from '../../../../exec/attach/known-connections';
 
 const server = createServer();
 const sockets: Socket[] = [];
@@ -39,4 +39,22 @@ test('the kernel asks each connection now and then whether its other side is the
   first.socket.destroy();
   await closed;
   expect(known.admit(third.socket)).toBe(true);
+});
+
+test('a minute after the last refusal the kernel asks as seldom as before: a laptop may sleep again', async () => {
+  const known = new KnownConnections(1);
+  const [first, second] = [await connection(), await connection()];
+  known.admit(first.socket);
+  jest.useFakeTimers();
+  try {
+    known.admit(second.socket);
+    jest.advanceTimersByTime(CROWD_MS - 1);
+    known.admit(second.socket);
+    jest.advanceTimersByTime(CROWD_MS - 1);
+    expect(first.asked).toHaveBeenLastCalledWith(true, 1_000);
+    jest.advanceTimersByTime(1);
+    expect(first.asked).toHaveBeenLastCalledWith(true, KEEP_ALIVE_MS);
+  } finally {
+    jest.useRealTimers();
+  }
 });
