@@ -169,7 +169,7 @@ const isStopped = ({ identity }: HolderRecord): boolean =>
   /^[tT]$/.test(processStat(identity.pid)?.state ?? '');
 
 /** The process state in words, from proc(5). */
-function stateOf({ identity }: HolderRecord): string {
+export function stateOf({ identity }: Pick<HolderRecord, 'identity'>): string {
   const state = processStat(identity.pid)?.state ?? '?';
   switch (state) {
     case 'T':

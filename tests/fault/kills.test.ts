@@ -10,6 +10,7 @@ import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { count, isLongRun } from '../helpers/long-run';
 import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
 import { holderRecord } from '../helpers/holder-record';
+import { until } from '../helpers/until';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
 let files: Scratch;
@@ -39,6 +40,15 @@ const newSession = (): ReturnType<typeof engine.client.session> =>
 
 const logOf = (session: number): string =>
   sessionPaths(engine.dataDir, { agent: 'kills', host: LOCAL_HOST, session }).log;
+
+/** Until a worker has begun an activity of the workflow. */
+const untilDelivered = (workflowId: string, activity: string): Promise<void> =>
+  until(async () => {
+    const { raw } = await engine.client.temporal.workflow.getHandle(workflowId).describe();
+    return (
+      raw.pendingActivities?.some((a) => a.activityType?.name === activity && a.lastStartedTime) ?? false
+    );
+  });
 
 async function untilLogHas(session: number, bytes: number): Promise<void> {
   while (logEnd(logOf(session)) < bytes) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -107,6 +117,7 @@ test('SIGKILL of a holder gives lost and an exact prefix, and the same command n
   process.kill(holderRecord(engine, session.ref).identity.pid, 'SIGKILL');
   const view = await running;
   expect(view).toMatchObject({ state: 'lost', exitCode: null, killedBy: { by: 'host_lost' } });
+  expect(view.to).toBeGreaterThanOrEqual(50_000);
   const lines = readLog(paths.log, 0, view.to).toString('latin1').split('\r\n').slice(0, -1);
   expect(lines.findIndex((line, index) => line !== `line ${index + 1}`)).toBe(-1);
   expect(await session.exec({ code, id: 'lost-one' }, 'again')).toMatchObject({ state: 'lost' });
@@ -199,15 +210,50 @@ test('a wait for two sessions outlives SIGKILL of the worker, and is answered on
   await one.exec({ code: code('first'), yield: quickly });
   await two.exec({ code: code('second'), yield: quickly });
   const waiting = one.wait({ sessions: [one.ref.session, two.ref.session], waitMs: 60_000 });
+  await untilDelivered(one.workflowId, 'waitForSessions');
   await engine.killWorker();
-  writeFileSync(join(cwd, 'first'), '');
   await engine.startWorker();
+  writeFileSync(join(cwd, 'first'), '');
   writeFileSync(join(cwd, 'second'), '');
   expect(await waiting).toMatchObject({
     met: true,
     sessions: [{ view: { exitCode: 9 } }, { view: { exitCode: 9 } }],
   });
 });
+
+test('a wait that SIGKILL of the worker cuts off lasts as long as was asked in all, not as long again', async () => {
+  const session = newSession();
+  await session.exec({ code: 'sleep 1000', yield: { firstOutputMs: 1 } });
+  const waitMs = 20_000;
+  const began = performance.now();
+  const waiting = session.wait({ sessions: [session.ref.session], waitMs });
+  await untilDelivered(session.workflowId, 'waitForSessions');
+  // Most of it has passed before the kill.
+  await until(() => performance.now() - began > 12_000, 15_000);
+  await engine.killWorker();
+  await engine.startWorker();
+  const { met } = await waiting;
+  const tookMs = performance.now() - began;
+  expect(met).toBe(false);
+  expect(tookMs).toBeGreaterThan(waitMs - 1_000);
+  expect(tookMs).toBeLessThan(waitMs + 9_000);
+  await session.close('test ended');
+}, 90_000);
+
+test('SIGKILL of the server just after it has acknowledged inputs loses none: each is typed once, in their order', async () => {
+  const session = newSession();
+  const inputs = Array.from({ length: 50 }, (_, n) => `line ${n}`);
+  const code = 'for ((i = 0; i < 50; i++)); do IFS= read -r x; echo "$x" >> acknowledged; done; (exit 5)';
+  const running = session.exec({ code, id: 'reads' });
+  await until(async () => (await session.state()).view?.state === 'waiting_input');
+  for (const keyboard of inputs) await session.signalInput({ id: keyboard.replace(' ', '-'), keyboard });
+  await engine.killServer();
+  await engine.start();
+  await running;
+  await until(async () => (await session.state()).view?.state === 'exited', 30_000);
+  expect((await session.state()).view).toMatchObject({ exitCode: 5 });
+  expect(readFileSync(join(cwd, 'acknowledged'), 'utf8').trim().split('\n')).toEqual(inputs);
+}, 90_000);
 
 test('SIGKILL of the worker while a parent waits for sub-agents at work: each is started once, and the wait ends with all', async () => {
   const id = 'killed-parent';

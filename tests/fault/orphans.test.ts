@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { HoldfastClient } from '../../client/holdfast-client';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { LOCAL_HOST, agentWorkflowId } from '../../contracts/ids';
+import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
+import { openEnvelope } from '../../contracts/seals';
 import { SessionHost } from '../../exec/host/session-host';
 import { OrphanSweep, sessionOwner } from '../../workers/host/orphan-sweep';
-import { SubAgentSweep } from '../../workers/agents/sub-agent-sweep';
 import { at, FakeServer } from '../helpers/fake-server';
 import { testHost, type TestHost } from '../helpers/session-host';
 import { lengthenHistory } from '../helpers/long-history';
@@ -65,6 +67,17 @@ test('the tree of a terminated session, and the sessions of a terminated agent, 
   files.remove();
 }, 90_000);
 
+/** Of the messages `stop` in the agent's history. */
+async function stopReasons(agent: string): Promise<unknown[]> {
+  const { events } = await client.temporal.workflow.getHandle(agentWorkflowId(agent)).fetchHistory();
+  const stops = (events ?? [])
+    .map((event) => event.workflowExecutionSignaledEventAttributes)
+    .filter((signal) => signal?.signalName === AGENT_MESSAGES.stop.name);
+  const converter = client.temporal.options.loadedDataConverter;
+  const args = stops.map((signal) => decodeArrayFromPayloads(converter, signal?.input?.payloads));
+  return (await Promise.all(args)).map((one) => (openEnvelope(one).args[0] as { reason?: unknown }).reason);
+}
+
 test('the sub-agents of a terminated agent are stopped within a minute, with the reason; those of a living one are not', async () => {
   const files = scratch();
   const idle = files.model([{ delayMs: 600_000, text: 'never' }]);
@@ -79,19 +92,29 @@ test('the sub-agents of a terminated agent are stopped within a minute, with the
   const [dead, living] = [uniqueId('dead'), uniqueId('living')];
   const [orphan, child] = await Promise.all([start(dead), start(living)]);
   await client.temporal.workflow.getHandle(agentWorkflowId(dead)).terminate('too dear');
-  const told: string[] = [];
-  const sweep = new SubAgentSweep(client.temporal, (_, { reason }) => told.push(String(reason)));
-  await until(
-    async () => (await sweep.look()).length > 0 || (await orphan.state()).status === 'ended',
-    SWEPT_MS,
-  );
+  await until(async () => (await orphan.state()).status === 'ended', SWEPT_MS);
   expect(await orphan.result()).toMatchObject({ reason: 'stopped' });
   expect(await child.state()).toMatchObject({ status: 'working' });
-  for (const reason of told) expect(reason).toMatch(/its parent was terminated by .+: too dear/);
+  expect(await stopReasons(`${dead}-child-1`)).toEqual([
+    expect.stringMatching(/its parent was terminated by .+: too dear/),
+  ]);
   await client.agent(living).stop();
   expect(await child.result()).toMatchObject({ reason: 'stopped' });
   files.remove();
 }, 90_000);
+
+test('a wait for a sub-agent that is terminated meanwhile ends, and says so', async () => {
+  const files = scratch();
+  const agent = client.agent(uniqueId('waits'));
+  await agent.start({ mode: 'conversation', model: files.model([{ text: 'one' }]) });
+  const idle = files.model([{ delayMs: 600_000, text: 'never' }]);
+  const child = await agent.spawn({ key: 'k', role: 'child', prompt: 'x', model: idle });
+  const waiting = agent.waitForAgents({ agentIds: [child] });
+  await client.temporal.workflow.getHandle(agentWorkflowId(child)).terminate('too dear');
+  expect((await waiting).results[child]).toMatchObject({ status: 'ended', error: { code: 'agent_ended' } });
+  await agent.stop();
+  files.remove();
+}, 60_000);
 
 test('an agent that has continued as new learns that its sub-agent was terminated', async () => {
   const files = scratch();
@@ -106,11 +129,7 @@ test('an agent that has continued as new learns that its sub-agent was terminate
   await agent.send('two');
   await until(async () => (await agent.state()).runId !== runId);
   await client.temporal.workflow.getHandle(agentWorkflowId(child)).terminate('too dear');
-  const sweep = new SubAgentSweep(client.temporal, () => undefined);
-  await until(async () => {
-    await sweep.look();
-    return (await agent.state()).agents[0]?.status === 'ended';
-  }, SWEPT_MS);
+  await until(async () => (await agent.state()).agents[0]?.status === 'ended', SWEPT_MS);
   const { results } = await agent.waitForAgents({ agentIds: [child] });
   const error = { code: 'agent_ended', message: expect.stringContaining('too dear') as unknown };
   expect(results[child]).toMatchObject({ status: 'ended', reason: 'stopped', error });

@@ -9,6 +9,7 @@ import { readJson } from '../../system/json-file';
 import { processStat } from '../../system/processes/proc';
 import { isAlive } from '../../system/processes/process-identity';
 import { sessionPaths, type SessionPaths } from '../../exec/session-paths';
+import { readTree } from '../../exec/tree-record';
 import type { CliResult } from '../helpers/command-lines';
 import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
 import { until } from '../helpers/until';
@@ -116,6 +117,8 @@ test("the command line's reset ends what a stopped holder holds, its caller is t
   const n = sessions++;
   const running = hf(n, 'exec', '--cwd', cwd, 'echo $BASHPID > pid-of-reset; sleep 4000');
   await until(() => pidIn('pid-of-reset') !== undefined);
+  const shell = readTree(pathsOf(n))?.leader;
+  expect(shell && isAlive(shell)).toBe(true);
   const pid = await stop(n);
   const { code, ms } = await hf(n, 'reset', '--reason', 'enough');
   expect(code).toBe(0);
@@ -123,6 +126,7 @@ test("the command line's reset ends what a stopped holder holds, its caller is t
   const result = await running;
   expect(errorOf(result).code).toMatch(/^session_(lost|unreachable)$/);
   expect(processStat(pid)).toBeUndefined();
+  expect(shell && isAlive(shell)).toBe(false);
   expect(viewOf(await hf(n, 'exec', 'echo next'))).toMatchObject({
     output: 'next\n',
     epoch: 2,

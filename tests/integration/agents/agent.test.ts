@@ -5,6 +5,9 @@ import { AgentHandle } from '../../../client/agents/agent-handle';
 import { HostNamespaces } from '../../../client/hosts/host-namespaces';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { Message } from '../../../contracts/agents/agent';
+import { readTree } from '../../../exec/tree-record';
+import { sessionPaths } from '../../../exec/session-paths';
+import { isAlive } from '../../../system/processes/process-identity';
 import { call, scratch, testClient, uniqueId, type Reply, type Scratch } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
 
@@ -198,16 +201,20 @@ test('a conversation keeps its sessions and its messages between turns until it 
 test('stop ends a running turn, kills what its tools run, and keeps the messages', async () => {
   const id = uniqueId('stop');
   const agent = client.agent(id);
-  const code = 'echo $$ > shell-pid; sleep 1000';
+  const code = 'sleep 1000';
   await agent.start({
     task: 'x',
     ...settings([{ text: exec({ runtime: 'terminal', code }) }, { delayMs: 600_000, text: 'late' }]),
   });
   for await (const { message } of agent.follow()) if (message.role === 'tool') break;
+  const session = client.session({ agent: id, session: 0 });
+  const shell = readTree(sessionPaths(process.env.HOLDFAST_TEST_DATA ?? '', session.ref))?.leader;
+  expect(shell && isAlive(shell)).toBe(true);
   await agent.stop('changed my mind');
   expect(await agent.result()).toMatchObject({ reason: 'stopped', steps: 2 });
-  const { view } = await client.session({ agent: id, session: 0 }).state();
+  const { view } = await session.state();
   expect(view).toMatchObject({ state: 'exited', killedBy: { by: 'closed', reason: 'changed my mind' } });
+  expect(shell && isAlive(shell)).toBe(false);
   expect((await agent.transcript()).messages.map((m) => m.role)).toEqual(['user', 'assistant', 'tool']);
 });
 

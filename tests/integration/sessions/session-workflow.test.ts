@@ -5,6 +5,9 @@ import type { SessionHandle } from '../../../client/session-handle';
 import type { CommandView } from '../../../contracts/sessions/session';
 import { QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../../helpers/temporal';
 import { count } from '../../helpers/long-run';
+import { readTree } from '../../../exec/tree-record';
+import { sessionPaths } from '../../../exec/session-paths';
+import { isAlive } from '../../../system/processes/process-identity';
 import { until } from '../../helpers/until';
 
 let client: HoldfastClient;
@@ -281,12 +284,15 @@ test('reset ends the process, says why, and the next command begins in a fresh s
 
 test('cancelling the session workflow ends its tree, while a reset leaves the session open', async () => {
   const session = newSession();
-  await session.exec({ code: 'echo $$ > pid-of-shell; sleep 1000' });
+  await session.exec({ code: 'sleep 1000', yield: { firstOutputMs: 50 } });
+  const shell = readTree(sessionPaths(process.env.HOLDFAST_TEST_DATA ?? '', session.ref))?.leader;
+  expect(shell && isAlive(shell)).toBe(true);
   const handle = client.temporal.workflow.getHandle(session.workflowId);
   await handle.cancel();
   await expect(handle.result()).rejects.toThrow('cancelled');
   expect(await handle.describe()).toMatchObject({ status: { name: 'CANCELLED' } });
   expect(await session.state()).toMatchObject({ status: 'closed', view: { killedBy: { by: 'closed' } } });
+  expect(shell && isAlive(shell)).toBe(false);
 });
 
 test.each([
