@@ -35,3 +35,16 @@ export function fitText(text: string, maxBytes: number): string {
     if (kept === 0 || jsonBytes(shown) <= maxBytes) return shown;
   }
 }
+
+/** The longest beginning of whole lines that takes at most `maxBytes` as JSON. */
+export function fitLines(text: string, maxBytes: number): string {
+  if (jsonBytes(text) <= maxBytes) return text;
+  let bytes = jsonBytes('');
+  let end = 0;
+  for (let next = text.indexOf('\n') + 1; next > 0; next = text.indexOf('\n', end) + 1) {
+    bytes += jsonBytes(text.slice(end, next)) - jsonBytes('');
+    if (bytes > maxBytes) break;
+    end = next;
+  }
+  return text.slice(0, end);
+}

@@ -1,7 +1,7 @@
 // The activities of a host that concern workspaces: checkpoints, rewinds, comparisons.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../contracts/ids';
-import { fitText } from '../../contracts/payload-size';
+import { fitLines } from '../../contracts/payload-size';
 import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
 import type { HostAccess } from '../../exec/host/host-access';
 import type { Terminals } from '../../exec/terminals';
@@ -19,7 +19,7 @@ export interface WorkspaceDependencies {
   trees: OwnTrees;
 }
 
-/** A comparison is one payload. */
+/** A comparison is one payload. Of git's bytes, and of the same as JSON. */
 const MAX_DIFF_BYTES = 1_000_000;
 const MAX_PATHS = 2_000;
 
@@ -56,8 +56,10 @@ export function createWorkspaceActivities({
         access.check('a comparison', 'looks');
         const changes = await workspaces.changes({ from, to, max: MAX_PATHS });
         if (!lines) return { changes, text: null, isCut: false };
-        const { text, isCut } = await workspaces.diff({ from, to, maxBytes: MAX_DIFF_BYTES });
-        return { changes, text: fitText(text, MAX_DIFF_BYTES), isCut };
+        const diff = await workspaces.diff({ from, to, maxBytes: MAX_DIFF_BYTES });
+        // As JSON it is longer: each line end and each quote takes two bytes.
+        const text = fitLines(diff.text, MAX_DIFF_BYTES);
+        return { changes, text, isCut: diff.isCut || text !== diff.text };
       });
     },
 

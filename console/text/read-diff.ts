@@ -14,7 +14,7 @@ export interface DiffOfPath {
 const BESIDE =
   /^(new empty folder|deleted empty folder|not recorded any more|not recorded before|mode \d+ => \d+) (".*")$/;
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
-/** In place of the middle of a text that is too long. */
+/** In place of the middle of a text that is too long, as hosts of releases before 0.4 send it. */
 const LEFT_OUT = /^\[… \d+ characters left out …\]$/;
 const KINDS: Record<string, PatchLine['kind']> = { '+': 'added', '-': 'removed', ' ': 'same', '\\': 'place' };
 

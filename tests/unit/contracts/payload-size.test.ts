@@ -1,5 +1,11 @@
 import { fitReply, fitToolResult } from '../../../activities/blobs/fit-payload';
-import { fitText, jsonBytes, MAX_REPLY_BYTES, MAX_TOOL_RESULT_BYTES } from '../../../contracts/payload-size';
+import {
+  fitLines,
+  fitText,
+  jsonBytes,
+  MAX_REPLY_BYTES,
+  MAX_TOOL_RESULT_BYTES,
+} from '../../../contracts/payload-size';
 
 test.each([
   ['plain text', 'abc'.repeat(10)],
@@ -56,4 +62,20 @@ test('a tool’s result that is too large keeps its beginning and its end', () =
   const fitted = fitToolResult({ callId: 'c', tool: 't', content, isError: false });
   expect(jsonBytes(fitted)).toBeLessThan(MAX_TOOL_RESULT_BYTES + 100);
   expect(fitted.content).toMatch(/^begin.*characters left out.*end$/s);
+});
+
+test.each([
+  ['plain lines', 'x\n'.repeat(1_000), 100],
+  ['lines with what JSON escapes', '\t"\u0001"\n'.repeat(1_000), 1_000],
+  ['lines with pairs', '😀😀\n'.repeat(1_000), 1_000],
+  ['a last line without its end', 'x\n'.repeat(40) + 'y'.repeat(100), 200],
+  ['one long line', 'x'.repeat(1_000), 100],
+])('of %s as many are kept as fit, and none in part', (_what, text, maxBytes) => {
+  const fitted = fitLines(text, maxBytes);
+  expect(text.startsWith(fitted)).toBe(true);
+  expect(fitted.replace(/.*\n/gu, '')).toBe('');
+  expect(jsonBytes(fitted)).toBeLessThanOrEqual(maxBytes);
+  const [next = ''] = /^.*\n?/u.exec(text.slice(fitted.length)) ?? [];
+  expect(jsonBytes(fitted + next)).toBeGreaterThan(maxBytes);
+  expect(fitLines(text, jsonBytes(text))).toBe(text);
 });
