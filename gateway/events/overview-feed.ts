@@ -27,7 +27,7 @@ type Trouble = Record<'inbox' | 'agents', string | null>;
 interface Known {
   inbox?: Inbox;
   agents?: Open[];
-  /** From the first look that failed on. */
+  /** From the first look on, also without any: a follower may still show what an earlier gateway said. */
   trouble?: Trouble;
 }
 
@@ -105,8 +105,7 @@ export class OverviewFeed {
         fault = knownError(err).code;
       }
       if (signal.aborted) return;
-      const { trouble } = this.known;
-      if (trouble || fault !== null) news.trouble = { inbox: null, agents: null, ...trouble, [name]: fault };
+      news.trouble = { inbox: null, agents: null, ...this.known.trouble, [name]: fault };
       this.learn(news);
       const pauseMs = name === 'agents' ? PAUSE_PER_LOOK * (performance.now() - began) : 0;
       await delay(Math.max(LOOK_MS, pauseMs), undefined, { signal }).catch(() => undefined);

@@ -133,3 +133,15 @@ test('who comes after nobody was there is told how it is now, not how it was the
   events = feed.follow(client, caller('*'), over.signal);
   expect(await nextOf('inbox')).toMatchObject({ items: [] });
 });
+
+test('who follows anew is told that all can be read, also if it was told of a fault before and not of its end', async () => {
+  const feed = new OverviewFeed();
+  fault = new HoldfastError('no_server', { address: 'a:1', reason: 'refused' });
+  events = feed.follow(client, caller('*'), over.signal);
+  while (JSON.stringify(await nextOf('trouble')) !== '{"inbox":"no_server","agents":"no_server"}');
+  await events.return();
+  fault = undefined;
+  events = feed.follow(client, caller('*'), over.signal);
+  const first = await events.next();
+  expect(first.value).toEqual({ event: 'trouble', data: { inbox: null, agents: null } });
+});
