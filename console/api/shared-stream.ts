@@ -14,6 +14,7 @@ export function followShared(path: string, whose: string, handlers: Handlers): (
   /** The last of each kind: all that a tab that joins needs. */
   const latest = new Map<string, unknown>();
   let stop: (() => void) | undefined;
+  let hasTrouble = false;
   let silence: ReturnType<typeof setTimeout> | undefined;
   const say = (said: Said): void => (over.signal.aborted ? undefined : channel.postMessage(said));
   const take = (event: string, data: unknown): void => {
@@ -27,6 +28,7 @@ export function followShared(path: string, whose: string, handlers: Handlers): (
   };
   const trouble = (has: boolean): void => {
     if (!stop) return;
+    hasTrouble = has;
     setTrouble(who, has);
     say({ kind: 'trouble', has });
   };
@@ -54,6 +56,8 @@ export function followShared(path: string, whose: string, handlers: Handlers): (
       const end = stop;
       stop = undefined;
       end?.();
+      // What it said of its own stream: the tab that follows now says how its own is.
+      setTrouble(who, false);
       if (!over.signal.aborted) join();
     }
   };
@@ -63,7 +67,10 @@ export function followShared(path: string, whose: string, handlers: Handlers): (
     void lead({ signal: over.signal });
   };
   channel.onmessage = ({ data: said }: MessageEvent<Said>) => {
-    if (stop && said.kind === 'join') for (const [event, data] of latest) say({ kind: 'event', event, data });
+    if (stop && said.kind === 'join') {
+      for (const [event, data] of latest) say({ kind: 'event', event, data });
+      say({ kind: 'trouble', has: hasTrouble });
+    }
     if (stop || said.kind === 'join') return;
     hear();
     if (said.kind === 'event') return take(said.event, said.data);

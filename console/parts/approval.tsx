@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import type { KeyedApproval } from '../../contracts/gateway/api';
 import { useAction } from '../api/actions';
 import { callApi, pathOf, type ProblemText } from '../api/call-api';
-import { readUntilAnswered } from '../api/load';
+import { Reading } from '../api/load';
 import { mayAct } from '../api/signed-in';
 import { Code } from '../text/code';
 import { languageOf } from '../text/code-language';
@@ -74,13 +74,14 @@ function useWhole(approval: KeyedApproval): { whole: KeyedApproval | null; probl
   const isCut = approval.values?.some(({ omitted }) => omitted > 0) ?? true;
   useEffect(() => {
     if (!isCut) return undefined;
-    return readUntilAnswered<KeyedApproval>(pathOf('approvals', key), {
+    const reading = new Reading<KeyedApproval>(pathOf('approvals', key), {
       answer: (answer) => {
         whole.value = answer;
         problem.value = null;
       },
       problem: (told) => (problem.value = told),
     });
+    return () => reading.end();
   }, [key, isCut]);
   return { whole: whole.value, problem: problem.value };
 }

@@ -1,7 +1,7 @@
 // A browser's connections to its gateway: six for all of its tabs, and cut without a word.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { ConsolePage, pageSetting } from '../../helpers/console';
 import { gatewayOn } from '../../helpers/gateway';
 import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
@@ -64,6 +64,8 @@ test('however many agents are open in tabs, a person can answer and act in each 
 test('all tabs show what waits, also when the one that was told first is closed', async () => {
   const opened = await setting.open();
   const context = opened.page.context();
+  // Its stream is there, and not counted.
+  await opened.page.getByText(/Nothing waits for you|waiting, oldest first/).waitFor();
   let asked = 0;
   context.on('request', (request) => {
     if (request.url().endsWith('/v1/events')) asked += 1;
@@ -153,5 +155,81 @@ test('a connection that is cut without a word is found out: the inbox goes on', 
     await opened.end();
     way.close();
     await gateway.close();
+  }
+});
+
+/** What the page asks for at this path is not answered before the test lets it. */
+async function holdBack(page: Page, path: string): Promise<Route[]> {
+  const held: Route[] = [];
+  await page.route(`**${path}`, (route) => void held.push(route));
+  return held;
+}
+
+test('an answer that takes longer than the pause between two readings is shown', async () => {
+  const opened = await setting.open();
+  const { page } = opened;
+  try {
+    await page.clock.install();
+    const held = await holdBack(page, '/v1/hosts');
+    await opened.goto('hosts');
+    await until(() => held.length === 1);
+    // The page reads them every five seconds.
+    await page.clock.runFor(11_000);
+    expect(held.length).toBe(1);
+    await held[0]?.continue();
+    await page.getByText('No other machine has connected').waitFor();
+    await page.clock.runFor(6_000);
+    await until(() => held.length > 1);
+    expect(opened.faults).toEqual([]);
+  } finally {
+    await opened.end();
+  }
+});
+
+test('what is to be read again while it is being read is shown as it was, and then read once more', async () => {
+  const id = await start('answer');
+  const opened = await setting.open();
+  const { page } = opened;
+  try {
+    await page.clock.install();
+    const held = await holdBack(page, `/v1/agents/${id}/timeline`);
+    await opened.goto(`agents/${id}`);
+    await page.getByRole('log').getByText('answer', { exact: true }).waitFor();
+    await page.locator('summary', { hasText: 'What happened, and when' }).click();
+    await until(() => held.length === 1);
+    // By then the page wants it again: changes come in bursts.
+    await page.clock.runFor(1_500);
+    expect(held.length).toBe(1);
+    await held[0]?.continue();
+    await page.locator('.time-line li.turn').first().waitFor();
+    await until(() => held.length === 2);
+    expect(opened.faults).toEqual([]);
+  } finally {
+    await opened.end();
+  }
+});
+
+test('a tab that has lost the stream which all share shows what the tab says that follows it now', async () => {
+  const opened = await setting.open();
+  const context = opened.page.context();
+  const warning = (page: Page) => page.getByText('Not connected to the gateway');
+  try {
+    const [first, other, third] = [opened.page, await context.newPage(), await context.newPage()];
+    await first.route('**/v1/events', (route) => route.abort());
+    await first.reload();
+    await warning(first).waitFor();
+    for (const page of [other, third]) {
+      await page.clock.install();
+      await page.goto(setting.gateway.url);
+      await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+      // It is told when it comes.
+      await warning(page).waitFor();
+    }
+    // The first one is silent, as one that is frozen, until its lock is taken.
+    await other.clock.runFor(41_000);
+    const isGone = (page: Page): Promise<void> => warning(page).waitFor({ state: 'detached' });
+    await Promise.all([first, other, third].map(isGone));
+  } finally {
+    await opened.end();
   }
 });
