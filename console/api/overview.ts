@@ -44,12 +44,12 @@ export function followOverview({ name, role, agents }: Me): void {
       : followEvents(PATH, { handlers: HANDLERS });
 }
 
-/** What waits at another prompt of the same session is another one. */
+/** What another command of the same session asks is another one. When it began to wait is not: some print meanwhile. */
 export const keyOf = ({ kind, agent, approval, session, text }: InboxItem): string =>
   [kind, agent, approval?.key ?? (session ? keyOfPrompt(session) : text)].join(' ');
 
 const keyOfPrompt = ({ workflowId, prompt, echo }: NonNullable<InboxItem['session']>): string =>
-  [workflowId, prompt?.command, prompt?.since, echo].join(' ');
+  [workflowId, prompt?.command, echo].join(' ');
 
 /** A note of the browser about what is new, if the person allowed it. */
 function tell(items: InboxItem[], known: InboxItem[] | null): void {

@@ -1,9 +1,10 @@
 // A program that waits for input: its last screen, and a field to answer it.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { useRef } from 'preact/hooks';
 import type { InboxItem } from '../../contracts/gateway/api';
 import { useAction } from '../api/actions';
-import { pathOf } from '../api/call-api';
+import { isRefused, pathOf } from '../api/call-api';
 import { useOnce } from '../api/once';
 import { mayAct } from '../api/signed-in';
 import { ExactText } from '../text/exact-text';
@@ -17,15 +18,27 @@ export function PromptCard({ agent, waiting }: { agent: string; waiting: Waiting
   const text = useSignal('');
   const path = `${pathOf('sessions', agent, host, session)}/input`;
   const once = useOnce();
+  /** What was asked when the text was begun: the card goes on to the next prompt of the program, and the text with it. */
+  const begun = useRef<Waiting['prompt']>(undefined);
+  const write = (next: string): void => {
+    if (text.value === '') begun.current = prompt;
+    text.value = next;
+  };
   // Of a prompt that somebody else has answered meanwhile, nothing reaches the next one.
-  const answer = (typed: object): void =>
+  const answer = (typed: object, to = prompt): void =>
     void run(async () => {
-      await once(path, { ...typed, ...(prompt && { prompt }) });
-      text.value = '';
+      try {
+        await once(path, { ...typed, ...(to && { prompt: to }) });
+        text.value = '';
+      } catch (err) {
+        // The person is told, and looks at what is asked now.
+        if (isRefused(err)) begun.current = undefined;
+        throw err;
+      }
     });
   const submit = (event: Event): void => {
     event.preventDefault();
-    answer({ keyboard: text.value });
+    answer({ keyboard: text.value }, text.value === '' ? prompt : (begun.current ?? prompt));
   };
   return (
     <>
@@ -43,7 +56,7 @@ export function PromptCard({ agent, waiting }: { agent: string; waiting: Waiting
             autocapitalize="off"
             spellcheck={false}
             value={text}
-            onInput={(event) => (text.value = event.currentTarget.value)}
+            onInput={(event) => write(event.currentTarget.value)}
           />
           <button class="main" type="submit" disabled={isRunning.value}>
             Send

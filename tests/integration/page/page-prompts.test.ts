@@ -1,5 +1,8 @@
 // What a person answers to a program or a command reaches what they saw, once, or nothing.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Locator, Route } from 'playwright-core';
+import type { InboxItem } from '../../../contracts/gateway/api';
 import { pageSetting, type ConsolePage } from '../../helpers/console';
 import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
 import { until } from '../../helpers/until';
@@ -15,6 +18,10 @@ const logOf = async (agent: string): Promise<string> =>
   String((await setting.operator.ask('GET', `${session(agent)}/log?from=0`)).body);
 const prints = (agent: string, text: string): Promise<void> =>
   until(async () => (await logOf(agent)).includes(text));
+
+const waitingOf = async (agent: string): Promise<InboxItem['session']> =>
+  (await setting.operator.get<{ items: InboxItem[] }>('/v1/inbox')).items.find((item) => item.agent === agent)
+    ?.session;
 
 const cardOf = ({ page }: ConsolePage, agent: string): Locator =>
   page.getByRole('article').filter({ hasText: agent });
@@ -67,6 +74,60 @@ test('an answer whose confirmation was lost is typed once, however often it is s
   await card.getByRole('button', { name: 'Send' }).click();
   expect((await answered).status()).toBe(200);
   expect((await logOf(agent)).match(/Ada/g)).toHaveLength(1);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('a program that prints while it waits is told of once, and takes no half-typed text away', async () => {
+  const agent = uniqueId('ticks');
+  const go = join(setting.files.directory, agent);
+  const opened = await setting.open();
+  const { page } = opened;
+  await page.getByText('waiting, oldest first').or(page.getByText('Nothing waits')).waitFor();
+  await page.evaluate(
+    `window.told = [];
+    window.Notification = class {
+      static permission = 'granted';
+      constructor(agent) { window.told.push(agent); }
+    }`,
+  );
+  await run(
+    agent,
+    `(until [ -e ${go} ]; do sleep 0.05; done; echo It prints.) & read -p 'Name? ' x; echo "hi $x."`,
+  );
+  const card = cardOf(opened, agent);
+  const field = card.getByRole('textbox', { name: 'Answer' });
+  await field.fill('Ada Lo');
+  const since = async (): Promise<string | undefined> => (await waitingOf(agent))?.prompt?.since;
+  const before = await since();
+  writeFileSync(go, '');
+  await card.getByText('It prints.').waitFor();
+  await until(async () => ![before, undefined].includes(await since()), 60_000);
+  expect(await field.inputValue()).toBe('Ada Lo');
+  await field.pressSequentially('velace');
+  await card.getByRole('button', { name: 'Send' }).click();
+  await prints(agent, 'hi Ada Lovelace.');
+  expect(await page.evaluate<string[]>('window.told')).toEqual([agent]);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('an answer that was begun at a prompt is not typed into the next one, though its card shows that by now', async () => {
+  const agent = uniqueId('begun');
+  await run(agent, `read -p 'Install? ' x; read -p 'Delete? ' y; echo "$x and $y."`);
+  const opened = await setting.open();
+  const card = cardOf(opened, agent);
+  await card.getByText('Install?', { exact: true }).waitFor();
+  await card.getByRole('textbox', { name: 'Answer' }).fill('yes');
+  await type(agent, 'theirs');
+  await card.getByText('Delete?').waitFor();
+  const send = card.getByRole('button', { name: 'Send' });
+  await send.click();
+  await card.getByRole('alert').waitFor();
+  expect(await logOf(agent)).not.toContain('yes');
+  // By now the person has seen what is asked.
+  await send.click();
+  await prints(agent, 'theirs and yes.');
   expect(opened.faults).toEqual([]);
   await opened.close();
 });
