@@ -2,13 +2,14 @@
 import { useRef } from 'preact/hooks';
 import { callApi, isRefused } from './call-api';
 
-type Once = <Answer>(path: string, body: object) => Promise<Answer>;
+/** @param meant what the request is about, where its body does not say so: about another thing it is another request. */
+type Once = <Answer>(path: string, body: object, meant?: unknown) => Promise<Answer>;
 
 /** The same request has the same key until its answer is here. Throws `ApiProblem`. */
 export function useOnce(): Once {
   const sent = useRef({ what: '', key: '' });
-  return async (path, body) => {
-    const what = JSON.stringify([path, body]);
+  return async (path, body, meant) => {
+    const what = JSON.stringify([path, body, meant]);
     if (sent.current.what !== what) sent.current = { what, key: crypto.randomUUID() };
     try {
       const answer = await callApi<never>('POST', path, body, { key: sent.current.key });

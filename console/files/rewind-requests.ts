@@ -23,8 +23,11 @@ export interface Rewinds {
   rewind: (wanted: WantedRewind) => Promise<RewindResult>;
 }
 
-/** Both throw `ApiProblem`. */
-export function useRewinds(agent: string): Rewinds {
+/**
+ * Both throw `ApiProblem`.
+ * @param said how many messages the person has sent: after another one the same rewind is meant anew
+ */
+export function useRewinds(agent: string, said: number): Rewinds {
   const path = `${pathOf('agents', agent)}/rewind`;
   const once = useOnce();
   const ask = (wanted: WantedRewind): Promise<RewindResult> =>
@@ -39,6 +42,6 @@ export function useRewinds(agent: string): Rewinds {
         return { result: await ask({ ...wanted, force: true }), conflict };
       }
     },
-    rewind: (wanted) => once<RewindResult>(path, wanted),
+    rewind: (wanted) => once<RewindResult>(path, wanted, said),
   };
 }

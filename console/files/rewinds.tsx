@@ -36,7 +36,7 @@ interface Done {
 }
 
 export function RewindsOfAgent({ id, asking, messages, isEnded, isWorking }: RewindsProps): VNode {
-  const rewinds = useRewinds(id);
+  const rewinds = useRewinds(id, messages.filter(({ role }) => role === 'user').length);
   const done = useSignal<Done | null>(null);
   const { isRunning, problem, run } = useAction();
   const last = done.value && isLast(done.value.result, messages) ? done.value : null;

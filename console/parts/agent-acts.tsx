@@ -40,7 +40,7 @@ const ACTS: readonly Act[] = [
 
 /** For those who may act. What came of the last one stays until the next. */
 export function AgentActs({ state, isEnded }: { state: AgentOverview; isEnded: boolean }): VNode {
-  const { agent, currentTurn } = state;
+  const { agent, currentTurn, turns } = state;
   const { isRunning, problem, run } = useAction();
   const asking = useSignal<Act | null>(null);
   const told = useSignal('');
@@ -48,7 +48,7 @@ export function AgentActs({ state, isEnded }: { state: AgentOverview; isEnded: b
   const perform = async ({ path, told: outcome }: Act): Promise<void> => {
     asking.value = null;
     told.value = '';
-    const isDone = await run(() => once(`${pathOf('agents', agent)}/${path}`, {}));
+    const isDone = await run(() => once(`${pathOf('agents', agent)}/${path}`, {}, turns));
     if (isDone) told.value = outcome;
   };
   return (

@@ -116,6 +116,41 @@ test('interrupt ends the turn before its next step, and what was queued comes ne
   await opened.close();
 });
 
+test('an interrupt whose answer was lost is the same one in its turn, and another one in the next', async () => {
+  const id = await start([
+    { text: 'never', delayMs: 600_000 },
+    { text: 'nor this', delayMs: 600_000 },
+  ]);
+  const opened = await shown(id);
+  const { page } = opened;
+  const keys: (string | undefined)[] = [];
+  await page.route('**/interrupt', async (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    if (keys.length > 2) return route.continue();
+    // The first one is lost on its way there, the second on its way back.
+    if (keys.length === 2) await route.fetch();
+    await route.abort();
+  });
+  const interrupt = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'Interrupt', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End the turn' }).click();
+  };
+  await page.getByRole('button', { name: 'Queue', exact: true }).waitFor();
+  await interrupt();
+  await page.getByRole('alert').waitFor();
+  await interrupt();
+  await until(isIdle(id));
+  await page.getByRole('textbox', { name: 'Message' }).fill('second');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.getByRole('button', { name: 'Queue', exact: true }).waitFor();
+  await interrupt();
+  await page.getByRole('status').filter({ hasText: 'The turn has ended' }).waitFor();
+  expect(await stateOf(id)).toMatchObject({ status: 'idle', turns: 2 });
+  expect([keys.length, keys[1] === keys[0], keys[2] === keys[0]]).toEqual([3, true, false]);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('a fork begins with the messages up to its place, and leaves the agent as it was', async () => {
   const id = await start([{ text: 'one' }, { text: 'two' }, { text: 'another way' }]);
   await until(isIdle(id));

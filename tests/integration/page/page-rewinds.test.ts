@@ -131,6 +131,35 @@ test('a rewind whose answer was lost is done once when it is asked again', async
   await opened.close();
 });
 
+test('a rewind whose answer was lost is another one after the next message', async () => {
+  const id = await worked(TWO_STEPS);
+  const opened = await shown(id);
+  const { page } = opened;
+  let sent = 0;
+  await page.route('**/rewind', async (route) => {
+    const { dryRun } = route.request().postDataJSON() as { dryRun?: boolean };
+    if (dryRun === true || ++sent > 1) return route.continue();
+    await route.fetch();
+    await route.abort();
+  });
+  const dialog = await asked(opened, 'echo one');
+  await dialog.getByText('Files that would change').waitFor();
+  await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await setting.operator.post(`/v1/agents/${id}/messages`, { message: 'go on' });
+  // The model does the same as before.
+  await page.getByRole('log').getByText('written', { exact: true }).nth(1).waitFor();
+  expect(text('a.txt')).toBe('two\n');
+  await asked(opened, 'echo one');
+  await dialog.getByText('Files that would change').waitFor();
+  await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+  await page.getByRole('status').filter({ hasText: 'Back to step 1' }).waitFor();
+  expect(text('a.txt')).toBe('one\n');
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('while a turn runs the dialog says so, and looks once the turn has ended', async () => {
   const id = await worked([...TWO_STEPS, run('until [ -e go ]; do sleep 0.05; done'), { text: 'went on' }]);
   await setting.operator.post(`/v1/agents/${id}/messages`, { message: 'wait' });
