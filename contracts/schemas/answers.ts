@@ -337,6 +337,7 @@ export const sessionState = z.object({
   status: z.enum(['idle', 'running', 'waiting_input', 'waiting_approval', 'draining', 'closed']),
   epoch: count,
   cwd: z.optional(orNull(text)),
+  takesPrompt: z.optional(z.literal(true)),
   command: orNull(
     z.object({ id: text, runtime: z.enum(RUNTIMES), startedAt: time, firstLine: z.optional(text) }),
   ),

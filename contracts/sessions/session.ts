@@ -242,6 +242,8 @@ export interface SessionState {
   epoch: number;
   /** Where its shells begin; null: where the host's do. Sessions of releases before 0.2 do not tell it. */
   cwd?: string | null;
+  /** An input may name the prompt that it answers. Sessions of releases before 0.4 refuse that, and do not tell this. */
+  takesPrompt?: true;
   command: {
     id: string;
     runtime: Runtime;

@@ -98,10 +98,10 @@ async function silent(
   return items.filter((item) => item !== null);
 }
 
-/** Sessions of releases before 0.2, which do not tell their folder, refuse what they do not know. */
-function promptIn({ cwd, view }: SessionState): { prompt?: SeenPrompt } {
+/** Sessions whose worker is of a release before 0.4 refuse what they do not know. */
+function promptIn({ takesPrompt, view }: SessionState): { prompt?: SeenPrompt } {
   const since = view?.waiting?.since;
-  return cwd !== undefined && view?.commandId && since ? { prompt: { command: view.commandId, since } } : {};
+  return takesPrompt && view?.commandId && since ? { prompt: { command: view.commandId, since } } : {};
 }
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';

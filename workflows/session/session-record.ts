@@ -244,6 +244,7 @@ export function sessionState(record: SessionRecord, phase: 'open' | 'draining' |
     status: phase === 'open' ? statusOf(record) : phase,
     epoch: view?.epoch ?? 1,
     cwd: record.cwd,
+    takesPrompt: true,
     command: command && {
       id: command.id,
       runtime: command.runtime,

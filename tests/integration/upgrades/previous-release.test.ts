@@ -2,9 +2,11 @@
 // is built from its commit, once: in the usual run only what is built already is tested.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { InboxItem } from '../../../contracts/gateway/api';
 import { packageRoot } from '../../../system/package-root';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { ApiClient, gatewayOn } from '../../helpers/gateway';
 import { isLongRun } from '../../helpers/long-run';
 import { Person } from '../../helpers/person';
 import { buildPrevious, isPreviousBuilt, noPrevious, previousBin } from '../../helpers/previous-release';
@@ -140,6 +142,36 @@ testWays(
     expect(await holdfast(first, 'ps', '--json')).toContain(agent);
     expect(await holdfast(first, 'tools')).toContain('note');
     await holdfast(first, 'close', ...at);
+  },
+  120_000,
+);
+
+testWays(
+  'what the inbox of this release sends as an answer is taken, after %s, by the worker of %s',
+  async (_first, _second, _bin, second) => {
+    await up(second);
+    const agent = uniqueId('answers');
+    const shell = engine.client.session({ agent, session: 0 }, { yield: QUICK_YIELD });
+    await shell.exec({ code: 'read -r line; echo "got $line"' });
+    const gateway = await gatewayOn(engine);
+    try {
+      const api = await ApiClient.of(gateway, 'operator');
+      let waiting: InboxItem['session'];
+      await until(async () => {
+        const { items } = await api.get<{ items: InboxItem[] }>('/v1/inbox');
+        waiting = items.find((item) => item.agent === agent)?.session;
+        return waiting !== undefined;
+      });
+      const prompt = waiting?.prompt;
+      // A worker that checks it is asked to.
+      expect(prompt !== undefined).toBe(second === OWN_BIN);
+      const input = `/v1/sessions/${agent}/local/0/input`;
+      const answer = await api.post(input, { keyboard: 'it', ...(prompt && { prompt }) });
+      expect(answer).toMatchObject({ state: 'exited', output: 'it\ngot it\n' });
+    } finally {
+      await gateway.close();
+    }
+    await shell.close('the test');
   },
   120_000,
 );
