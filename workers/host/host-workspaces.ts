@@ -81,23 +81,23 @@ export class HostWorkspaces {
 
   /** A store that is nearly full keeps nothing of ended agents. */
   private async collect(): Promise<void> {
-    // Of agents that were terminated, which runs none of their code.
-    for (const left of this.trees.unleft())
-      if (!(await this.isRunning(left.agent))) await this.trees.leave(left);
     const { checkpoints } = this.options;
     const isFull = this.workspaces.bytes() > FULL * checkpoints.storeBytes;
+    // Of agents that were terminated, which runs none of their code.
+    for (const left of this.trees.unleft())
+      if (await this.hasEnded(left.agent, isFull)) await this.trees.leave(left);
     const gone = new Set<string>();
     for (const agent of await this.workspaces.agents())
       if (!(await this.isKept(agent, isFull))) gone.add(agent);
     if (gone.size > 0) await this.workspaces.collect({ isLiving: (agent) => !gone.has(agent) });
   }
 
-  private async isRunning(agent: string): Promise<boolean> {
+  private async hasEnded(agent: string, isFull: boolean): Promise<boolean> {
     const found = await describeIfThere(this.options.client, agentWorkflowId(agent));
-    return found !== undefined && found.closeTime === undefined;
+    return found ? found.closeTime !== undefined : isFull;
   }
 
-  /** An agent that the server does not know may be another server's: its checkpoints only go for want of room. */
+  /** An agent that the server does not know may be another server's: its files and checkpoints only go for want of room. */
   private async isKept(agent: string, isFull: boolean): Promise<boolean> {
     const found = await describeIfThere(this.options.client, agentWorkflowId(agent));
     if (!found) return !isFull;
