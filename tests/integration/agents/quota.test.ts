@@ -115,6 +115,28 @@ test('a turn whose time ends before there is room ends as `time_limit`, with the
   });
 }, 120_000);
 
+test('a counter whose history has grown long begins anew with the count, and knows which calls it has counted', async () => {
+  const { quota, temporal } = engine.client;
+  const handle = temporal.workflow.getHandle(quotaWorkflowId(MAIN_TASK_QUEUE));
+  const runId = async (): Promise<string> => (await handle.describe()).runId;
+  // Of one run each: the calls of a run come one after the other.
+  const call = (run: number, messages: number): Promise<void> =>
+    quota.add({ run: `run-${run}`, messages, tokens: 1, costUsd: 0 });
+  await call(10, 1);
+  const before = await used();
+  const first = await runId();
+  let messages = 0;
+  // The server of the tests suggests it after 400 events, that of the long run leaves it to the counter.
+  while ((await runId()) === first && messages < 500) {
+    messages += 1;
+    await Promise.all(Array.from({ length: 10 }, (_one, run) => call(run, messages)));
+  }
+  expect(await runId()).not.toBe(first);
+  // Counted by the run before.
+  await call(10, 1);
+  expect((await used()) - before).toBe(10 * messages);
+}, 120_000);
+
 /** The counter, as if a day with this use were the last that it knows. */
 async function knows(use: DayUse): Promise<void> {
   const { workflow } = engine.client.temporal;

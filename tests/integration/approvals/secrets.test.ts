@@ -1,11 +1,11 @@
 // A canary secret, end to end: a real server, its worker, an agent. With its own engine, because its
 // worker knows secrets.
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
 import { enginePaths } from '../../../engine/record';
 import { uiToken } from '../../../engine/ui-guard/ui-token';
+import { filesWith } from '../../helpers/files-with';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { call, scratch, type Scratch } from '../../helpers/temporal';
 
@@ -42,13 +42,7 @@ afterAll(async () => {
 const exec = (args: object): string => call('code_execution_tool', args);
 
 /** Files below the data folder, the database among them, that hold a text. */
-function filesWith(text: string): string {
-  try {
-    return execFileSync('grep', ['-rlaF', '-D', 'skip', text, engine.dataDir], { encoding: 'utf8' });
-  } catch {
-    return '';
-  }
-}
+const inFolder = (text: string): string => filesWith(text, engine.dataDir);
 
 /** What the HTTP API answers, with its payloads opened. */
 async function overHttp(path: string): Promise<string> {
@@ -97,8 +91,8 @@ test('a secret that is used in code, typed, printed whole and in halves and give
   expect(ended.output).toContain(`signalled ${MASK}`);
   expect((await session.exec({ code: `echo ${HALVES[0]}'${HALVES[1]}'` })).output.trim()).toBe(MASK);
 
-  expect(filesWith(CONTROL)).toMatch(/temporal\.db|\.db/);
-  expect(filesWith(CANARY)).toBe('');
+  expect(inFolder(CONTROL)).toMatch(/temporal\.db|\.db/);
+  expect(inFolder(CANARY)).toBe('');
   let answers = '';
   for await (const { workflowId } of engine.client.temporal.workflow.list())
     answers += await overHttp(`workflows/${encodeURIComponent(workflowId)}/history`);

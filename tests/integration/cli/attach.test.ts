@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
 import { testEachOf } from '../../helpers/long-run';
+import { filesWith } from '../../helpers/files-with';
 import { LEAVE, Person, TELL_SIZE } from '../../helpers/person';
 import { testHost, type TestHost } from '../../helpers/session-host';
 import { until } from '../../helpers/until';
@@ -308,16 +309,9 @@ describe('with a server', () => {
       .join('\n');
     expect(payloads).toContain('read -r -s');
     expect(payloads).not.toContain('correct-horse');
-    const found = (text: string): string => {
-      try {
-        return execFileSync('grep', ['-rlaF', text, engine.dataDir], { encoding: 'utf8' });
-      } catch {
-        return '';
-      }
-    };
     // The control: what was run is found by the same search.
-    expect(found('read -r -s -p')).not.toBe('');
-    expect(found('correct-horse')).toBe('');
+    expect(filesWith('read -r -s -p', engine.dataDir)).not.toBe('');
+    expect(filesWith('correct-horse', engine.dataDir)).toBe('');
   });
 
   test('leaving attach --run leaves the command running', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { encryptedPayloads } from '../../../encryption/data-converter';
 import { newWebhookSecret } from '../../../system/webhooks/webhook-store';
+import { bytesIn } from '../../helpers/bytes-in';
 import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
 import { until } from '../../helpers/until';
 import { WebhookReceiver } from '../../helpers/webhook-receiver';
@@ -38,15 +39,6 @@ afterAll(async () => {
   await client.close();
   await receiver.close();
 }, 60_000);
-
-/** Payloads and texts of a message, whatever holds them; `left` are names of fields to leave out. */
-function bytesIn(value: unknown, left: readonly string[] = []): string {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
-  if (typeof value === 'string') return value;
-  if (typeof value !== 'object' || value === null) return '';
-  const parts = Object.entries(value).filter(([name]) => !left.includes(name));
-  return parts.map(([, one]) => bytesIn(one, left)).join('\n');
-}
 
 test('events arrive, tests and failures too, and the history of the webhook has no name, address, secret or id', async () => {
   const url = receiver.url.replace('hooks', 'address-7f3a');

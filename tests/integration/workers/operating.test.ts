@@ -187,6 +187,13 @@ test('a worker that is told to stop lets a call end that must not run twice, and
     { content: expect.stringContaining('written') as string, isError: false },
   ]);
   expect(journalOf()).toBe('write_once 1\n');
+  const turn = client.temporal.workflow.getHandle(`${agent.workflowId}/turn/1`);
+  const starts = ((await turn.fetchHistory()).events ?? []).flatMap(
+    ({ activityTaskStartedEventAttributes: started }) => started?.identity ?? [],
+  );
+  // The model was asked twice: the last time by the next worker.
+  expect(starts.filter((identity) => identity.startsWith(`${worker.pid}@`))).toHaveLength(2);
+  expect(starts.at(-1)).toMatch(new RegExp(`^${next.pid}@`));
   next.kill('SIGTERM');
   await once(next, 'exit');
 }, 90_000);

@@ -160,7 +160,7 @@ test('outside of a session it ends with 69', async () => {
 });
 
 test('a reader that has seen enough is not a failure', async () => {
-  const { stdout, stderr } = await session.run('sh', ['-c', 'tool big | head -1; echo "${PIPESTATUS:-0}"']);
+  const { stdout, stderr } = await session.run('bash', ['-c', 'tool big | head -1; echo "${PIPESTATUS[0]}"']);
   expect({ stdout, stderr }).toEqual({ stdout: 'line\n0\n', stderr: '' });
 });
 

@@ -40,10 +40,11 @@ test.each(ESCAPEES.found)('a process %s does not survive a reset for two seconds
 
 test('a hundred processes at once do not survive a reset', async () => {
   const mark = await startTree((m) => `for i in {1..100}; do bash -c 'sleep 600; : ${m}' & done; wait`);
-  await eventually(
+  const begun = await eventually(
     () => processesMarked(mark).length,
     (count) => count >= 100,
   );
+  expect(begun).toBeGreaterThanOrEqual(100);
   await reset(t);
   expect(await survivors(mark)).toEqual([]);
 });

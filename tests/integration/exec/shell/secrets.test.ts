@@ -1,11 +1,12 @@
 // Secrets in real terminals: filled in where nothing keeps them, and masked in all output.
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RUNTIMES } from '../../../../contracts/sessions/session';
 import { readLog, logEnd } from '../../../../exec/output/log-reader';
 import { SecretStore } from '../../../../exec/host/secret-store';
 import { sessionPaths } from '../../../../exec/session-paths';
 import { SessionHost } from '../../../../exec/host/session-host';
+import { filesWith } from '../../../helpers/files-with';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 
 const VALUE = 'swordfish-4711-planted';
@@ -28,15 +29,14 @@ const logOf = (ref: TestHost['ref']): string => {
   return readLog(log, 0, logEnd(log)).toString();
 };
 /** Files of the data folder that hold the value. */
-function leaks(): string {
-  try {
-    return execFileSync('grep', ['-rlaF', '-e', VALUE, '-D', 'skip', test1.dataDir, '/dev/shm'], {
-      encoding: 'utf8',
-    });
-  } catch {
-    return '';
-  }
-}
+const leaks = (): string => filesWith(VALUE, test1.dataDir, '/dev/shm');
+
+test('the search for leaks finds a value that lies in a file', () => {
+  const file = join(test1.dataDir, 'leaked');
+  writeFileSync(file, `\0 ${VALUE} \0`);
+  expect(leaks()).toBe(`${file}\n`);
+  rmSync(file);
+});
 
 const PRINTS: Record<(typeof RUNTIMES)[number], string> = {
   terminal: `x='{{secret:PLANTED}}'; echo "\${#x} $x"`,

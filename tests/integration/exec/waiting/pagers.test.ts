@@ -1,5 +1,6 @@
 // S9: nothing waits in a pager, and programs are told what terminal they have.
 import { spawnSync } from 'node:child_process';
+import { findOnPath } from '../../../../system/executable';
 import { testHost, type TestHost } from '../../../helpers/session-host';
 import { endWithoutTrace } from '../session-processes';
 
@@ -49,14 +50,20 @@ const manual =
   },
 );
 
-test.each(['systemctl', 'journalctl'])(
-  '%s does not wait, with or without a system to ask',
-  async (program) => {
-    const code = program === 'systemctl' ? 'systemctl list-units --all' : 'journalctl -n 500';
-    const view = await inSession(`command -v ${program} >/dev/null || exit 0; ${code}`);
-    expect(view).toMatchObject({ state: 'exited' });
-  },
-);
+for (const [program, args] of [
+  ['systemctl', 'list-units --all'],
+  ['journalctl', '-n 500'],
+] as const) {
+  const isHere = findOnPath(program, process.env.PATH) !== undefined;
+  (isHere ? test : test.skip)(
+    `${program} does not wait, with or without a system to ask${isHere ? '' : ' (not checked: it is not here)'}`,
+    async () => {
+      const view = await inSession(`${program} ${args}`);
+      expect(view).toMatchObject({ state: 'exited' });
+      expect(view.exitCode).not.toBe(127);
+    },
+  );
+}
 
 test('less, if a program insists on it, is reported as waiting and not as an end', async () => {
   const view = await t.run('command -v less >/dev/null && less repository/long || read -r x');

@@ -193,19 +193,22 @@ test.each([
   expect(readdirSync(to)).toEqual([]);
 });
 
-test('on a full disk the transfer ends with its reason, and leaves room for others', async () => {
-  const disk = smallDisk(4);
-  if (!disk) return;
-  try {
-    await expect(copy(from, disk.path)).rejects.toMatchObject({
-      code: 'storage_failed',
-      next: 'Free space on that disk, then copy it again.',
-    });
-    expect(readdirSync(join(disk.path, 'from'))).toEqual([]);
-  } finally {
-    disk.unmount();
-  }
-});
+const disk = smallDisk(4);
+(disk ? test : test.skip)(
+  'on a full disk the transfer ends with its reason, and leaves room for others',
+  async () => {
+    if (!disk) return;
+    try {
+      await expect(copy(from, disk.path)).rejects.toMatchObject({
+        code: 'storage_failed',
+        next: 'Free space on that disk, then copy it again.',
+      });
+      expect(readdirSync(join(disk.path, 'from'))).toEqual([]);
+    } finally {
+      disk.unmount();
+    }
+  },
+);
 
 test('the last bytes of a stream come only when its sum is right', async () => {
   const [a, b] = await channelPair();
