@@ -14,6 +14,7 @@ import type { Configuration } from '../configuration/configuration';
 
 /** Prefix of a value that is only compared. */
 const HASHED = '#';
+const HASH_LENGTH = 8;
 const SHOWN_DIFFERENCES = 8;
 
 export interface Offered {
@@ -80,9 +81,12 @@ export function differencesOf(there: Offer, here: Offer): string {
     const [a, b] = [there[name], here[name]];
     if (a === undefined) return `${name} (only here)`;
     if (b === undefined) return `${name} (only there)`;
-    return a.startsWith(HASHED) && b.startsWith(HASHED)
+    if (!a.startsWith(HASHED) || !b.startsWith(HASHED)) return `${name} (${a} there, ${b} here)`;
+    // What is hashed says nothing to a reader.
+    const [said, saidHere] = [a, b].map((value) => value.slice(HASHED.length + HASH_LENGTH).trim());
+    return said === saidHere
       ? `${name} (differs)`
-      : `${name} (${a} there, ${b} here)`;
+      : `${name} (${said || 'no key needed'} there, ${saidHere || 'no key needed'} here)`;
   });
   const more = different.length - shown.length;
   return shown.join(', ') + (more > 0 ? `, and ${more} more` : '');
@@ -113,5 +117,5 @@ function hashedFolder(folder: string | undefined): string {
   return hashed(files.map(({ name }) => [name, readFileSync(join(folder, name), 'utf8')]).sort());
 }
 
-const hashed = (value: unknown): string => `${HASHED}${sha256(JSON.stringify(value)).slice(0, 8)}`;
+const hashed = (value: unknown): string => `${HASHED}${sha256(JSON.stringify(value)).slice(0, HASH_LENGTH)}`;
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

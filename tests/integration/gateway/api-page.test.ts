@@ -19,6 +19,23 @@ const block = (language: string): DocBlock => {
   return found;
 };
 
+test('each example is run here, but for those that are named', () => {
+  const ofReader = blocks.filter(({ language }) => !['text', 'toml'].includes(language));
+  expect(ofReader.map(({ title, language }) => `${title}: ${language}`)).toEqual([
+    // Not run: `GatewayOfItsOwn` does it.
+    ': sh',
+    'An agent, with curl: bash',
+    'A session, with Python: python',
+    'What waits for a person, with Go: go',
+    // Not run: generated-client.test.ts drives a longer program with the same client.
+    'A generated client: sh',
+    'A generated client: ts',
+    // Not run: the steps of its agent have no checkpoint.
+    'What an agent did to files: sh',
+    'Files: bash',
+  ]);
+});
+
 function run(program: string, args: string[]): Promise<string> {
   const env = {
     ...process.env,
@@ -37,6 +54,14 @@ test('the example with curl starts an agent, reads its messages, and stops it', 
   const printed = await run('bash', ['-eu', '-c', block('bash').code]);
   expect(printed).toContain('{"agent":"ci-release-7"}');
   expect(printed).toContain('12 lines');
+});
+
+test('the example of files uploads one, asks how much of it is there, and downloads its beginning', async () => {
+  await own.api.post('/v1/agents', { id: 'ci-build', task: 'x', ...files.settings([{ text: 'done' }]) });
+  const [, ofFiles] = blocks.filter((one) => one.language === 'bash');
+  const printed = await run('bash', ['-eu', '-c', ofFiles?.code ?? '']);
+  expect(printed).toMatch(/\{"bytes":\d+\}/);
+  expect(printed).toMatch(/1\n2\n3\n4\n5\n6\n$/);
 });
 
 test('the example with Python runs a command and answers its question', async () => {

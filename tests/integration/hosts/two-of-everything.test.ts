@@ -229,7 +229,7 @@ describe('a queue of agents', () => {
     expect((await second.up('--agents-only', '--tools', TOOLS, '--join')).queue).toBe('holdfast');
   });
 
-  test('refuses a second worker with another policy or without a key that the first one has', async () => {
+  test('refuses a second worker with another policy, and says what differs', async () => {
     const second = folder();
     writeFileSync(join(second.dataDir, 'holdfast.toml'), '[policy.rules]\ndestructive = "allow"\n');
     await expect(second.up('--agents-only')).rejects.toThrow(

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { WIRE_APIS } from '../../../contracts/models/model-names';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { ToolDescription } from '../../../contracts/tools/tools';
+import { HTTP_PROVIDERS } from '../../../models/model-settings';
 import type { ModelProvider, ModelRequest } from '../../../models/provider';
 import { freePort } from '../../helpers/free-port';
 import { ask, KEY_VARIABLE, ModelSimulator, PLANTED_KEY } from '../../helpers/model-simulator';
@@ -369,3 +370,26 @@ test('tokens are counted including those from the cache, and cost what is config
   });
   expect((await simulator.provider('anthropic').reply(ask('hello'))).usage?.costUsd).toBeNull();
 });
+
+test.each(['openai', 'openai-chat'] as const)(
+  '%s sends the organization and the project of the environment, and neither header without them',
+  async (name) => {
+    const { wireApi, variableHeaders } = HTTP_PROVIDERS[name];
+    const sent = async (): Promise<unknown[]> => {
+      await simulator.provider(wireApi, { variableHeaders }).reply(ask('hello'));
+      const headers = simulator.requests.at(-1)?.headers;
+      return [headers?.['openai-organization'], headers?.['openai-project']];
+    };
+    const { OPENAI_ORGANIZATION, OPENAI_PROJECT } = process.env;
+    try {
+      Object.assign(process.env, { OPENAI_ORGANIZATION: 'org-1', OPENAI_PROJECT: 'proj-1' });
+      expect(await sent()).toEqual(['org-1', 'proj-1']);
+      delete process.env.OPENAI_ORGANIZATION;
+      delete process.env.OPENAI_PROJECT;
+      expect(await sent()).toEqual([undefined, undefined]);
+    } finally {
+      for (const [key, value] of Object.entries({ OPENAI_ORGANIZATION, OPENAI_PROJECT }))
+        if (value !== undefined) process.env[key] = value;
+    }
+  },
+);

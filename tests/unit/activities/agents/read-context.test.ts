@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jsonBytes } from '../../../../contracts/payload-size';
 import { readContext } from '../../../../activities/agents/read-context';
 
 let folder: string;
@@ -24,6 +25,54 @@ test('of a file that is too large, the model sees the beginning and how much is 
   const text = await readContext(folder, ['large']);
   expect(text?.length).toBeLessThan(70_000);
   expect(text).toContain('2000000 bytes more are not shown');
+});
+
+/** Lines of nine characters and a line end. */
+const numbered = (bytes: number): string =>
+  Array.from({ length: bytes / 10 }, (_line, n) => `${String(n).padStart(9, '0')}\n`).join('');
+/** What the text says is left out is exactly what is missing of `whole`. */
+function expectCut(text: string, whole: string): void {
+  const notes = [...text.matchAll(/\n\[… (\d+) characters left out …\]\n/g)];
+  expect(notes).toHaveLength(1);
+  const [head = '', tail = ''] = text.split(notes[0]?.[0] ?? '');
+  expect(whole.startsWith(head) && whole.endsWith(tail)).toBe(true);
+  expect(head.length + tail.length + Number(notes[0]?.[1])).toBe(whole.length);
+}
+const inFile = (text: string | null): string =>
+  /<file path="large">\n([^]*)\n<\/file>$/.exec(text ?? '')?.[1] ?? '';
+
+test.each([55_000, 100_000])(
+  'of a file of %i bytes, the model sees all if it has at most 64,000 as JSON, else its beginning, its end and how much is between',
+  async (bytes) => {
+    const whole = numbered(bytes).trim();
+    writeFileSync(join(folder, 'large'), whole);
+    const shown = inFile(await readContext(folder, ['large']));
+    if (bytes <= 64_000) expect(shown).toBe(whole);
+    else expectCut(shown, whole);
+    expect(jsonBytes(shown)).toBeLessThanOrEqual(64_000);
+    expect(jsonBytes(shown)).toBeGreaterThan(50_000);
+  },
+);
+
+test('of a file above 1 MB, what is left out of its first megabyte is told exactly, and what follows too', async () => {
+  const whole = numbered(3_000_000);
+  writeFileSync(join(folder, 'large'), whole);
+  const [shown = '', rest] = inFile(await readContext(folder, ['large'])).split(
+    '\n[… 2000000 bytes more are not shown …]',
+  );
+  expect(rest).toBe('');
+  expectCut(shown, whole.slice(0, 1_000_000));
+});
+
+test('several large files have 250,000 bytes together, with the first line of the first and the last of the last', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  for (const name of names) writeFileSync(join(folder, name), numbered(55_000));
+  const text = (await readContext(folder, names)) ?? '';
+  expect(jsonBytes(text)).toBeLessThanOrEqual(250_000);
+  expect(jsonBytes(text)).toBeGreaterThan(200_000);
+  expect(text).toMatch(/^These files apply to the whole conversation\.\n\n<file path="a">\n000000000\n/);
+  expect(text).toMatch(/\n000005499\n<\/file>$/);
+  expect(text.match(/characters left out/g)).toHaveLength(1);
 });
 
 describe('on a host with a sandbox', () => {
