@@ -6,9 +6,9 @@ process.env.NODE_COMPILE_CACHE ??= join(__dirname, 'node_modules', '.cache', 'co
 // The servers of tests live briefly: they may use more memory before they look for what is free. A tenth less work.
 process.env.GOGC ??= '400';
 
-/** All tests, in parts: see tests/helpers/test-files.js. One server and one build for a run: see global-setup.ts. */
+/** All tests, in parts: see tests/helpers/run/test-files.js. One server and one build for a run: see global-setup.ts. */
 module.exports = {
-  testEnvironment: '<rootDir>/tests/helpers/patient-environment.js',
+  testEnvironment: '<rootDir>/tests/helpers/run/patient-environment.js',
   // How many times as long as on an idle machine a test may take, and whatever it waits for.
   globals: { PATIENCE: 3 },
   roots: ['<rootDir>/tests'],
@@ -27,12 +27,12 @@ module.exports = {
     ],
   },
   transformIgnorePatterns: ['/node_modules/(?!(jose|oauth4webapi|openid-client)/)'],
-  runtime: '<rootDir>/tests/helpers/compiled-once-runtime.js',
+  runtime: '<rootDir>/tests/helpers/run/compiled-once-runtime.js',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  globalSetup: '<rootDir>/tests/helpers/global-setup.ts',
-  globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts',
-  reporters: ['default', ['<rootDir>/tests/helpers/last-lines-reporter.js', {}]],
-  testSequencer: '<rootDir>/tests/helpers/sequencer.js',
+  globalSetup: '<rootDir>/tests/helpers/run/global-setup.ts',
+  globalTeardown: '<rootDir>/tests/helpers/run/global-teardown.ts',
+  reporters: ['default', ['<rootDir>/tests/helpers/run/last-lines-reporter.js', {}]],
+  testSequencer: '<rootDir>/tests/helpers/run/sequencer.js',
   // More than cores: most files wait for terminals and servers part of their time. With three more both cores of a small
   // machine are at work 98 % of the time.
   maxWorkers: availableParallelism() + 3,

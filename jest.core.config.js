@@ -1,5 +1,5 @@
 /** What counts most, in less than eight minutes on two cores: `npm test`. */
-const { coreFiles } = require('./tests/helpers/test-files');
+const { coreFiles } = require('./tests/helpers/run/test-files');
 const { testMatch: _1, reporters, ...base } = require('./jest.config.js');
 
 const left = [

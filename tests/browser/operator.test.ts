@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import { UI_VIEWS, uiViewUrl } from '../../contracts/agents/ui-views';
-import { longTest } from '../helpers/long-run';
-import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/temporal';
+import { longTest } from '../helpers/run/long-run';
+import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/engines/temporal';
 import { until } from '../helpers/until';
-import { chromiumPath, WebUi } from '../helpers/web-ui';
+import { chromiumPath, WebUi } from '../helpers/gateway/web-ui';
 
 const STACK = /\bat \S+ \(|\.[jt]s:\d+/;
 const executable = chromiumPath();

@@ -12,10 +12,10 @@ import { printPayloads } from '../../encryption/payload-json';
 import { BROWSER_BLOCKED_PORTS } from '../../engine/ui-guard/browser-ports';
 import { enginePaths, readRecord, type EngineRecord } from '../../engine/record';
 import { uiToken } from '../../engine/ui-guard/ui-token';
-import { HostilePages, type Shot } from '../helpers/hostile-page';
-import { scratch, testClient, uniqueId, type Scratch } from '../helpers/temporal';
+import { HostilePages, type Shot } from '../helpers/hostile/hostile-page';
+import { scratch, testClient, uniqueId, type Scratch } from '../helpers/engines/temporal';
 import { until } from '../helpers/until';
-import { chromiumPath, WebUi } from '../helpers/web-ui';
+import { chromiumPath, WebUi } from '../helpers/gateway/web-ui';
 
 const executable = chromiumPath();
 const inChromium = executable ? describe : describe.skip;

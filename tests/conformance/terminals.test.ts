@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simulatedHost } from '../../testing';
 import { SimulatedTerminals } from '../../testing/simulated-host';
-import { testHost } from '../helpers/session-host';
+import { testHost } from '../helpers/terminals/session-host';
 import { ANSWERS, conformsToTerminals } from './terminals';
 
 conformsToTerminals('real terminals', () => {

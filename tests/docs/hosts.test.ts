@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { HOST_ERRORS } from '../../contracts/errors/host-errors';
 import { DEFAULT_QUOTAS } from '../../contracts/sessions/quotas';
 import { readConfiguration } from '../../workers/configuration/configuration';
-import { docBlocks, docTable } from '../helpers/doc-blocks';
+import { docBlocks, docTable } from '../helpers/docs/doc-blocks';
 
 test('every error about hosts is in the table, and no other', () => {
   const named = docTable('hosts.md', 'Error').map(([code = '']) => code.replaceAll('`', ''));

@@ -10,7 +10,7 @@ import { configurationSchema } from '../../contracts/schemas/configuration/confi
 import { packageRoot } from '../../system/package-root';
 import { createProviders } from '../../models/providers';
 import { readConfiguration } from '../../workers/configuration/configuration';
-import { docBlocks, docTable, type DocBlock } from '../helpers/doc-blocks';
+import { docBlocks, docTable, type DocBlock } from '../helpers/docs/doc-blocks';
 
 const PAGE = 'models.md';
 /** Below the package, so that its modules find `holdfast`, as those beside an installed one do. */

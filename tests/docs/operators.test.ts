@@ -5,10 +5,10 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import { UI_VIEWS, uiViewUrl } from '../../contracts/agents/ui-views';
 import { findOnPath } from '../../system/executable';
-import { readSections, runScript, type Section } from '../helpers/operator-story';
-import { call, scratch, testAddress, testClient, uniqueId, type Scratch } from '../helpers/temporal';
-import { longTest } from '../helpers/long-run';
-import { docTable } from '../helpers/doc-blocks';
+import { readSections, runScript, type Section } from '../helpers/docs/operator-story';
+import { call, scratch, testAddress, testClient, uniqueId, type Scratch } from '../helpers/engines/temporal';
+import { longTest } from '../helpers/run/long-run';
+import { docTable } from '../helpers/docs/doc-blocks';
 import { until } from '../helpers/until';
 
 const { setup, sections } = readSections();

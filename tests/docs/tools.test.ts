@@ -8,8 +8,8 @@ import type { SessionHandle } from '../../client/session-handle';
 import type { Runtime } from '../../contracts/sessions/session';
 import { packageRoot } from '../../system/package-root';
 import { createToolRegistry } from '../../tools/registry';
-import { docBlocks, docTable, type DocBlock } from '../helpers/doc-blocks';
-import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { docBlocks, docTable, type DocBlock } from '../helpers/docs/doc-blocks';
+import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
 
 const PAGE = 'tools.md';
 const SCRIPTS = ['Calling tools from a script', 'Several calls at a time'];

@@ -4,12 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../system/package-root';
 import { runningWorker } from '../../workers/process/worker-record';
-import { docBlocks } from '../helpers/doc-blocks';
-import { endDataFolder } from '../helpers/end-data-folder';
-import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
-import { isLongRun } from '../helpers/long-run';
-import { buildPrevious, isPreviousBuilt, noPrevious, previousBin } from '../helpers/previous-release';
-import { QUICK_YIELD } from '../helpers/temporal';
+import { docBlocks } from '../helpers/docs/doc-blocks';
+import { endDataFolder } from '../helpers/engines/end-data-folder';
+import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
+import { isLongRun } from '../helpers/run/long-run';
+import {
+  buildPrevious,
+  isPreviousBuilt,
+  noPrevious,
+  previousBin,
+} from '../helpers/releases/previous-release';
+import { QUICK_YIELD } from '../helpers/engines/temporal';
 
 const OWN_BIN = join(packageRoot(), 'bin', 'holdfast.js');
 const missing = noPrevious() ?? (isLongRun || isPreviousBuilt() ? undefined : 'it is built in the long run');

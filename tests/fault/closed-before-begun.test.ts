@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../client/session-handle';
-import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
 import { until } from '../helpers/until';
 import { processesMarked } from '../integration/exec/session-processes';
 

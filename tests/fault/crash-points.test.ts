@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { CrashPoint } from '../../system/faults/crash-point';
 import type { SessionHandle } from '../../client/session-handle';
 import { WORKER_LOST } from '../../contracts/errors/failure';
-import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
-import { testEachOf } from '../helpers/long-run';
+import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
+import { testEachOf } from '../helpers/run/long-run';
 import { processesMarked } from '../integration/exec/session-processes';
 
 const engine = new EngineOfItsOwn();

@@ -6,10 +6,10 @@ import { logEnd, readLog } from '../../exec/output/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
 import { stopWorker } from '../../workers/process/worker-process';
 import { runningWorker } from '../../workers/process/worker-record';
-import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
-import { count, isLongRun } from '../helpers/long-run';
-import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/temporal';
-import { holderRecord } from '../helpers/holder-record';
+import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
+import { count, isLongRun } from '../helpers/run/long-run';
+import { call, QUICK_YIELD, scratch, type Scratch } from '../helpers/engines/temporal';
+import { holderRecord } from '../helpers/terminals/holder-record';
 import { until } from '../helpers/until';
 
 const engine = new EngineOfItsOwn({ ownServer: true });

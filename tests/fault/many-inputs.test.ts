@@ -2,8 +2,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
-import { count } from '../helpers/long-run';
+import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
+import { count } from '../helpers/run/long-run';
 import { until } from '../helpers/until';
 
 const INPUTS = count(280, 20_000);

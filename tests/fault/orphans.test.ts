@@ -10,10 +10,10 @@ import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { openEnvelope } from '../../contracts/seals';
 import { SessionHost } from '../../exec/host/session-host';
 import { OrphanSweep, sessionOwner } from '../../workers/host/orphan-sweep';
-import { at, FakeServer } from '../helpers/fake-server';
-import { testHost, type TestHost } from '../helpers/session-host';
-import { lengthenHistory } from '../helpers/long-history';
-import { call, QUICK_YIELD, scratch, testClient, uniqueId } from '../helpers/temporal';
+import { at, FakeServer } from '../helpers/engines/fake-server';
+import { testHost, type TestHost } from '../helpers/terminals/session-host';
+import { lengthenHistory } from '../helpers/engines/long-history';
+import { call, QUICK_YIELD, scratch, testClient, uniqueId } from '../helpers/engines/temporal';
 import { until } from '../helpers/until';
 
 let client: HoldfastClient;

@@ -7,8 +7,8 @@ import type { CrashPoint } from '../../system/faults/crash-point';
 import type { SessionHandle } from '../../client/session-handle';
 import { packageRoot } from '../../system/package-root';
 import { runningWorker } from '../../workers/process/worker-record';
-import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
-import { count, testEachOf } from '../helpers/long-run';
+import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
+import { count, testEachOf } from '../helpers/run/long-run';
 import { until } from '../helpers/until';
 
 const CALLS = count(30, 200);

@@ -10,8 +10,8 @@ import { processStat } from '../../system/processes/proc';
 import { isAlive } from '../../system/processes/process-identity';
 import { sessionPaths, type SessionPaths } from '../../exec/session-paths';
 import { readTree } from '../../exec/tree-record';
-import type { CliResult } from '../helpers/command-lines';
-import { EngineOfItsOwn } from '../helpers/engine-of-its-own';
+import type { CliResult } from '../helpers/engines/command-lines';
+import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
 import { until } from '../helpers/until';
 
 /** It takes four seconds, and a busy machine more. */

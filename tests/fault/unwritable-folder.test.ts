@@ -7,10 +7,10 @@ import type { HolderRecord } from '../../exec/client/holder-client';
 import { processStat } from '../../system/processes/proc';
 import { isAlive } from '../../system/processes/process-identity';
 import { findSilentWorker, runningWorker, workerPaths } from '../../workers/process/worker-record';
-import { EngineOfItsOwn, processesNaming } from '../helpers/engine-of-its-own';
-import { immutableFiles, isPossible, readOnlyMount, type Way } from '../helpers/unwritable';
+import { EngineOfItsOwn, processesNaming } from '../helpers/engines/engine-of-its-own';
+import { immutableFiles, isPossible, readOnlyMount, type Way } from '../helpers/hosts/unwritable';
 import { until } from '../helpers/until';
-import { holderRecord } from '../helpers/holder-record';
+import { holderRecord } from '../helpers/terminals/holder-record';
 
 const AT_ONCE = { firstOutputMs: 0, betweenOutputMs: 0, maxMs: 0, promptMs: 0 };
 const engine = new EngineOfItsOwn({ ownServer: true });

@@ -2,7 +2,12 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../system/package-root';
-import { InstalledPackage, oldNode, type NodeVersion, type ProjectType } from '../helpers/installed-package';
+import {
+  InstalledPackage,
+  oldNode,
+  type NodeVersion,
+  type ProjectType,
+} from '../helpers/releases/installed-package';
 
 const installed = new InstalledPackage();
 beforeAll(() => installed.install(), 600_000);

@@ -4,8 +4,8 @@ import { basename, dirname } from 'node:path';
 import { packageRoot } from '../../system/package-root';
 
 const MOST_FILES = 17;
-/** One file for each command, named like it: a list to look up, not a room to know. */
-const LISTS = ['cli/commands'];
+/** One file for each command and each benchmark, named like it: lists to look up, not rooms to know. */
+const LISTS = ['cli/commands', 'bench/groups'];
 /**
  * Names that stand for the same thing on several sides (a contract, its schema, its workflow, its activities, its
  * command), and entry points.
@@ -24,19 +24,20 @@ const SHARED = [
   ],
 ];
 
-const sources = execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { cwd: packageRoot(), encoding: 'utf8' })
+const all = execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { cwd: packageRoot(), encoding: 'utf8' })
   .split('\n')
-  .filter((path) => path.includes('/') && !/^(tests|bench|examples|scripts)\//.test(path));
+  .filter((path) => path.includes('/'));
+const sources = all.filter((path) => !/^(tests|bench|examples|scripts)\//.test(path));
 
-function grouped(by: (path: string) => string): [string, string[]][] {
+function grouped(paths: string[], by: (path: string) => string): [string, string[]][] {
   const groups = new Map<string, string[]>();
-  for (const path of sources) groups.set(by(path), [...(groups.get(by(path)) ?? []), path]);
+  for (const path of paths) groups.set(by(path), [...(groups.get(by(path)) ?? []), path]);
   return [...groups];
 }
 
-test('no folder holds more than seventeen source files, but for lists', () => {
+test('no folder holds more than seventeen files of source or tests, but for lists', () => {
   expect(sources.length).toBeGreaterThan(400);
-  const large = grouped(dirname).filter(
+  const large = grouped(all, dirname).filter(
     ([folder, files]) => files.length > MOST_FILES && !LISTS.includes(folder),
   );
   expect(large.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
@@ -44,7 +45,7 @@ test('no folder holds more than seventeen source files, but for lists', () => {
 
 test('two source files have the same name only if they are two sides of one thing', () => {
   // What the page draws has the name of what it is: .tsx.
-  const same = grouped((path) => basename(path, '.ts')).filter(
+  const same = grouped(sources, (path) => basename(path, '.ts')).filter(
     ([name, files]) => files.length > 1 && !SHARED.includes(name),
   );
   expect(same.map(([, files]) => files.join(', '))).toEqual([]);

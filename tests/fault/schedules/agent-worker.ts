@@ -1,7 +1,7 @@
 // An agent with a scripted model that works through its steps; what its model was told is in its transcript.
 import type { Message } from '../../../contracts/agents/agent';
-import type { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { call, type Reply, type Scratch } from '../../helpers/temporal';
+import type { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, type Reply, type Scratch } from '../../helpers/engines/temporal';
 import { patiently } from './patiently';
 import type { Recorder } from './recorder';
 import type { AgentStep, WorkerPlan } from './schedule';

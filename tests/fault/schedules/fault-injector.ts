@@ -9,8 +9,8 @@ import { readJson } from '../../../system/json-file';
 import { isAlive, type Identity } from '../../../system/processes/process-identity';
 import { stopWorker } from '../../../workers/process/worker-process';
 import { lastWorker, runningWorker } from '../../../workers/process/worker-record';
-import type { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { immutableFiles, isPossible, readOnlyMount } from '../../helpers/unwritable';
+import type { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { immutableFiles, isPossible, readOnlyMount } from '../../helpers/hosts/unwritable';
 import type { Recorder } from './recorder';
 import { FAULTS, type Fault, type FaultKind } from './schedule';
 

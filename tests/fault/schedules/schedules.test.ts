@@ -1,5 +1,5 @@
 // Schedules of faults that a seed makes; the same seed makes the same one: `npm run test:faults -- --seed 7 --rounds 1`.
-import { count } from '../../helpers/long-run';
+import { count } from '../../helpers/run/long-run';
 import { possibleFaults } from './fault-injector';
 import { violationsOf } from './history';
 import { runSchedule } from './run-schedule';

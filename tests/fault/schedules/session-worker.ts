@@ -3,7 +3,7 @@ import type { SessionHandle } from '../../../client/session-handle';
 import type { CommandView, ExecRequest } from '../../../contracts/sessions/session';
 import { logEnd, readLog } from '../../../exec/output/log-reader';
 import { sessionPaths } from '../../../exec/session-paths';
-import type { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import type { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { patiently } from './patiently';
 import type { Recorder } from './recorder';
 import type { SessionStep, WorkerPlan } from './schedule';

@@ -8,7 +8,14 @@ import type { Message } from '../../../contracts/agents/agent';
 import { readTree } from '../../../exec/tree-record';
 import { sessionPaths } from '../../../exec/session-paths';
 import { isAlive } from '../../../system/processes/process-identity';
-import { call, scratch, testClient, uniqueId, type Reply, type Scratch } from '../../helpers/temporal';
+import {
+  call,
+  scratch,
+  testClient,
+  uniqueId,
+  type Reply,
+  type Scratch,
+} from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 let client: HoldfastClient;

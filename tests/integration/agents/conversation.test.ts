@@ -10,7 +10,7 @@ import {
   uniqueId,
   type Reply,
   type Scratch,
-} from '../../helpers/temporal';
+} from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 let client: HoldfastClient;

@@ -1,7 +1,7 @@
 // `[features] unified_exec = false` in holdfast.toml.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 
 const engine = new EngineOfItsOwn();
 beforeAll(async () => {

@@ -6,11 +6,11 @@ import { agentWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import type { ImageRef } from '../../../contracts/tools/images';
 import { packageRoot } from '../../../system/package-root';
 import type { Gateway } from '../../../gateway/gateway';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
-import { png } from '../../helpers/images';
-import { ModelSimulator, PLANTED_KEY } from '../../helpers/model-simulator';
-import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { ApiClient, gatewayOn } from '../../helpers/gateway/gateway';
+import { png } from '../../helpers/tools/images';
+import { ModelSimulator, PLANTED_KEY } from '../../helpers/services/model-simulator';
+import { call, scratch, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

@@ -4,7 +4,14 @@ import type { HoldfastClient } from '../../../client/holdfast-client';
 import { AGENT_MESSAGES, TURN_MESSAGES } from '../../../contracts/messages/to-agents';
 import { SESSION_MESSAGES } from '../../../contracts/messages/to-sessions';
 import type { CommandView } from '../../../contracts/sessions/session';
-import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../../helpers/temporal';
+import {
+  call,
+  QUICK_YIELD,
+  scratch,
+  testClient,
+  uniqueId,
+  type Scratch,
+} from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 let client: HoldfastClient;

@@ -1,9 +1,9 @@
 // What agents ask of their server: each request and each event is time of a server that all agents share.
 import { temporal } from '@temporalio/proto';
 import { agentWorkflowId, LOCAL_HOST, sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { NamespaceTap } from '../../helpers/namespace-tap';
-import { call, scratch, uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { NamespaceTap } from '../../helpers/engines/namespace-tap';
+import { call, scratch, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import { packageRoot } from '../../../system/package-root';
-import { call, scratch, testClient, uniqueId, type Scratch } from '../../helpers/temporal';
+import { call, scratch, testClient, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 
 const EXAMPLE = readFileSync(join(packageRoot(), 'tests', 'fixtures', 'seed-example.py'), 'utf8');
 

@@ -5,8 +5,8 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import { packageRoot } from '../../../system/package-root';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
-import { CommandLines } from '../../helpers/command-lines';
-import { scratch, testAddress, testClient, uniqueId, type Scratch } from '../../helpers/temporal';
+import { CommandLines } from '../../helpers/engines/command-lines';
+import { scratch, testAddress, testClient, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 
 const TURN = 'async function turn(input, carried) {';
 

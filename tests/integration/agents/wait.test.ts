@@ -5,7 +5,14 @@ import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { SessionHandle } from '../../../client/session-handle';
 import type { Message } from '../../../contracts/agents/agent';
 import type { Wait } from '../../../contracts/sessions/session';
-import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../../helpers/temporal';
+import {
+  call,
+  QUICK_YIELD,
+  scratch,
+  testClient,
+  uniqueId,
+  type Scratch,
+} from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 let client: HoldfastClient;

@@ -12,8 +12,8 @@ import { SEARCH_ATTRIBUTES } from '../../../contracts/messages';
 import { UI_VIEWS } from '../../../contracts/agents/ui-views';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
 import { createWorkers, type Workers } from '../../../workers';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

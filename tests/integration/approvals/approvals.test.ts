@@ -8,11 +8,11 @@ import type { AgentInput, TurnResult } from '../../../contracts/agents/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { TURN_MESSAGES } from '../../../contracts/messages/to-agents';
 import { toolBlock } from '../../../testing/scripted-model';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { writePackage } from '../../helpers/python-packages';
-import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { writePackage } from '../../helpers/tools/python-packages';
+import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
-import { holderRecord } from '../../helpers/holder-record';
+import { holderRecord } from '../../helpers/terminals/holder-record';
 
 const engine = new EngineOfItsOwn();
 const files = scratch();

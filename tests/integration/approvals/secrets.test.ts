@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
 import { enginePaths } from '../../../engine/record';
 import { uiToken } from '../../../engine/ui-guard/ui-token';
-import { filesWith } from '../../helpers/files-with';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { call, scratch, type Scratch } from '../../helpers/temporal';
+import { filesWith } from '../../helpers/tools/files-with';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, scratch, type Scratch } from '../../helpers/engines/temporal';
 
 const CANARY = 'canary-of-the-host-4711';
 const HALVES = [CANARY.slice(0, 11), CANARY.slice(11)] as const;

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { testEachOf } from '../../helpers/long-run';
-import { filesWith } from '../../helpers/files-with';
-import { LEAVE, Person, TELL_SIZE } from '../../helpers/person';
-import { testHost, type TestHost } from '../../helpers/session-host';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { testEachOf } from '../../helpers/run/long-run';
+import { filesWith } from '../../helpers/tools/files-with';
+import { LEAVE, Person, TELL_SIZE } from '../../helpers/terminals/person';
+import { testHost, type TestHost } from '../../helpers/terminals/session-host';
 import { until } from '../../helpers/until';
 import { holderOf } from '../exec/session-processes';
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Terminal } from '@xterm/headless';
 import type { AgentResult } from '../../../contracts/agents/agent';
 import { toolCall } from '../../../testing/scripted-model';
-import type { CliResult } from '../../helpers/command-lines';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ModelSimulator } from '../../helpers/model-simulator';
-import { Person } from '../../helpers/person';
-import { QUICK_YIELD, scratch, type Scratch } from '../../helpers/temporal';
+import type { CliResult } from '../../helpers/engines/command-lines';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { ModelSimulator } from '../../helpers/services/model-simulator';
+import { Person } from '../../helpers/terminals/person';
+import { QUICK_YIELD, scratch, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

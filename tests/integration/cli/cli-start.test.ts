@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noSandbox } from '../../helpers/sandbox';
+import { noSandbox } from '../../helpers/hosts/sandbox';
 
 const BIN = join(__dirname, '..', '..', '..', 'bin', 'holdfast.js');
 /** Runs the command line in a process that says at its end how many modules of Temporal's client it has loaded. */

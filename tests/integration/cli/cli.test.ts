@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import type { CommandView } from '../../../contracts/sessions/session';
 import { runningWorker, workerPaths } from '../../../workers/process/worker-record';
 import { packageRoot, packageVersion } from '../../../system/package-root';
-import type { CliResult } from '../../helpers/command-lines';
-import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
-import { call } from '../../helpers/temporal';
+import type { CliResult } from '../../helpers/engines/command-lines';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engines/engine-of-its-own';
+import { call } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn({ ownServer: true });

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
-import { testAddress } from '../../helpers/temporal';
+import { testAddress } from '../../helpers/engines/temporal';
 
 /** Its way to the server is cut, so that a request is being repeated when the client is closed. */
 const program = (connect: string): string => `

@@ -8,8 +8,8 @@ import { approvalDetails, questionDetails } from '../../../workflows/messages/ap
 import { hostDetails } from '../../../workflows/host/host-labels';
 import { detailsOf, detailsOfStart } from '../../../workflows/session/session-labels';
 import type { RunningCommand } from '../../../workflows/session/session-record';
-import { AGENT, HOST, NOW, QUESTION, RESULT, VIEW } from '../../helpers/hostile-answers';
-import { hostile, HOSTILE, TEXT, type Whole } from '../../helpers/hostile-texts';
+import { AGENT, HOST, NOW, QUESTION, RESULT, VIEW } from '../../helpers/hostile/hostile-answers';
+import { hostile, HOSTILE, TEXT, type Whole } from '../../helpers/hostile/hostile-texts';
 
 const SHORT =
   'evil <img src=http://evil.example/p onerror=alert(1)> <a href="http://evil.example">x</a> <script>alert(1)</script>';

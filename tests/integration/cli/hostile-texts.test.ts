@@ -22,7 +22,7 @@ import {
   SESSION,
   VIEW,
   WORKER,
-} from '../../helpers/hostile-answers';
+} from '../../helpers/hostile/hostile-answers';
 import {
   active,
   hostile,
@@ -33,11 +33,11 @@ import {
   MCP_INPUT,
   type Hostility,
   type Line,
-} from '../../helpers/hostile-texts';
-import { HostileWorker, Refusal, type Asked } from '../../helpers/hostile-worker';
-import { testEachOf } from '../../helpers/long-run';
-import { Person } from '../../helpers/person';
-import { testAddress, testClient, uniqueId } from '../../helpers/temporal';
+} from '../../helpers/hostile/hostile-texts';
+import { HostileWorker, Refusal, type Asked } from '../../helpers/hostile/hostile-worker';
+import { testEachOf } from '../../helpers/run/long-run';
+import { Person } from '../../helpers/terminals/person';
+import { testAddress, testClient, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const scratch = mkdtempSync(join(tmpdir(), 'holdfast-hostile-'));

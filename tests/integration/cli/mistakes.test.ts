@@ -3,8 +3,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CliResult } from '../../helpers/command-lines';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import type { CliResult } from '../../helpers/engines/command-lines';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { packageRoot } from '../../../system/package-root';
 
 const PAGE = join(packageRoot(), 'docs', 'mistakes.md');

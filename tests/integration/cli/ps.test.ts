@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { Work } from '../../../cli/print/work';
 import { agentWorkflowId } from '../../../contracts/ids';
 import { toolCall } from '../../../testing/scripted-model';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { QUICK_YIELD, scratch, type Scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { QUICK_YIELD, scratch, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
-import { holderRecord } from '../../helpers/holder-record';
+import { holderRecord } from '../../helpers/terminals/holder-record';
 
 const engine = new EngineOfItsOwn();
 let cwd: string;

@@ -1,7 +1,7 @@
 // A command that watches its work, when `holdfast down` is called elsewhere.
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn({ ownServer: true });

@@ -4,7 +4,7 @@ import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 
 const engine = new EngineOfItsOwn();
 beforeAll(() => engine.start(), 60_000);

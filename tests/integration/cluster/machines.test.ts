@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import type { AgentResult } from '../../../contracts/agents/agent';
 import type { CommandView } from '../../../contracts/sessions/session';
-import { Cluster, noCluster } from '../../helpers/cluster';
-import { longTest } from '../../helpers/long-run';
-import { Machine } from '../../helpers/machine';
-import { noNetworkLink } from '../../helpers/network-link';
-import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { Cluster, noCluster } from '../../helpers/engines/cluster';
+import { longTest } from '../../helpers/run/long-run';
+import { Machine } from '../../helpers/hosts/machine';
+import { noNetworkLink } from '../../helpers/hosts/network-link';
+import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const missing = noNetworkLink() ?? noCluster();

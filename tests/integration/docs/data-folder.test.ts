@@ -4,10 +4,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Gateway } from '../../../gateway/gateway';
 import { packageRoot } from '../../../system/package-root';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
-import { RemoteHost } from '../../helpers/remote-host';
-import { testDataDir } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { ApiClient, gatewayOn } from '../../helpers/gateway/gateway';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { testDataDir } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const page = readFileSync(join(packageRoot(), 'docs', 'operating.md'), 'utf8');

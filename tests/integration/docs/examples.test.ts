@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
-import type { CliResult } from '../../helpers/command-lines';
-import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
-import { testEachOf } from '../../helpers/long-run';
-import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import type { CliResult } from '../../helpers/engines/command-lines';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engines/engine-of-its-own';
+import { testEachOf } from '../../helpers/run/long-run';
+import { call, scratch, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const EXAMPLES = join(packageRoot(), 'examples');

@@ -6,8 +6,8 @@ import { quotaWorkflowId } from '../../../contracts/models/daily-quota';
 import { webhookWorkflowId } from '../../../contracts/webhooks';
 import { HOST_MESSAGES } from '../../../contracts/messages/to-hosts';
 import { WORKFLOWS } from '../../../contracts/messages';
-import { kindsOf, MESSAGE_TABLES } from '../../helpers/message-tables';
-import { scratch, testClient, uniqueId, type Scratch } from '../../helpers/temporal';
+import { kindsOf, MESSAGE_TABLES } from '../../helpers/docs/message-tables';
+import { scratch, testClient, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 let client: HoldfastClient;

@@ -6,10 +6,10 @@ import { fromFailure } from '../../../contracts/errors/failure';
 import { AGENT_MESSAGES, TURN_MESSAGES } from '../../../contracts/messages/to-agents';
 import { APPROVAL_MESSAGES } from '../../../contracts/messages/to-askers';
 import { SESSION_MESSAGES } from '../../../contracts/messages/to-sessions';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { png } from '../../helpers/images';
-import { jsonSchemaOf, SCHEMAS } from '../../helpers/schemas';
-import { call, QUICK_YIELD, scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { png } from '../../helpers/tools/images';
+import { jsonSchemaOf, SCHEMAS } from '../../helpers/docs/schemas';
+import { call, QUICK_YIELD, scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

@@ -20,7 +20,7 @@ import {
 import { enginePaths } from '../../../engine/record';
 import { uiToken } from '../../../engine/ui-guard/ui-token';
 import { isAlive } from '../../../system/processes/process-identity';
-import { runDist } from '../../helpers/dist-process';
+import { runDist } from '../../helpers/engines/dist-process';
 import { until } from '../../helpers/until';
 
 jest.setTimeout(900_000);

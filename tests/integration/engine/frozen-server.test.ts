@@ -1,5 +1,5 @@
 // A Temporal server whose process exists but is stopped: commands say so, instead of waiting or taking it for absent.
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
 beforeAll(() => engine.start(), 60_000);

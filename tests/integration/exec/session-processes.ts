@@ -3,8 +3,8 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { segmentsOf } from '../../../exec/output/log-segments';
 import { listNumeric, readLink } from '../../../system/processes/proc';
-import type { TestHost } from '../../helpers/session-host';
-import { holderRecord } from '../../helpers/holder-record';
+import type { TestHost } from '../../helpers/terminals/session-host';
+import { holderRecord } from '../../helpers/terminals/holder-record';
 
 /** Living processes whose working folder or command line holds one of `marks`. */
 export function processesMarked(...marks: string[]): string[] {

@@ -14,12 +14,12 @@ import {
 import { join } from 'node:path';
 import { HostFiles } from '../../../exec/transfer/index';
 import { filesSocket } from '../../../exec/transfer/door/files-door';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { Person } from '../../helpers/person';
-import { RemoteHost } from '../../helpers/remote-host';
-import { scratch, uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { Person } from '../../helpers/terminals/person';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { scratch, uniqueId } from '../../helpers/engines/temporal';
 import { smallDisk } from '../exec/output/small-disk';
-import { treeOf } from '../../helpers/transfers';
+import { treeOf } from '../../helpers/hosts/transfers';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

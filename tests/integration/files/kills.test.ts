@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { longTest } from '../../helpers/long-run';
-import { RemoteHost } from '../../helpers/remote-host';
-import { scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { longTest } from '../../helpers/run/long-run';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const MB = 1_000_000;

@@ -20,8 +20,8 @@ import { FilesDoor } from '../../../exec/transfer/door/files-door';
 import { pathOf } from '../../../exec/transfer/names';
 import { receiveTree } from '../../../exec/transfer/receiver/receive-tree';
 import { sendTree } from '../../../exec/transfer/sender/send-tree';
-import { noSandbox, sandboxOf } from '../../helpers/sandbox';
-import { Seen, treeOf } from '../../helpers/transfers';
+import { noSandbox, sandboxOf } from '../../helpers/hosts/sandbox';
+import { Seen, treeOf } from '../../helpers/hosts/transfers';
 
 const missing = noSandbox();
 const whereSandboxed = missing === undefined ? describe : describe.skip;

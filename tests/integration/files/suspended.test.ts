@@ -11,7 +11,7 @@ import { sendTree } from '../../../exec/transfer/sender/send-tree';
 import type { FilesConfig } from '../../../exec/transfer/serve-files';
 import type { FilesRequest } from '../../../exec/transfer/transfer-messages';
 import { compiledEntry } from '../../../system/package-root';
-import { copy, Seen } from '../../helpers/transfers';
+import { copy, Seen } from '../../helpers/hosts/transfers';
 import { until } from '../../helpers/until';
 
 const SIZE = 40_000_000;

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOnPath } from '../../../system/executable';
-import { docBlocks, type DocBlock } from '../../helpers/doc-blocks';
-import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
-import { isLongRun } from '../../helpers/long-run';
+import { docBlocks, type DocBlock } from '../../helpers/docs/doc-blocks';
+import { GatewayOfItsOwn } from '../../helpers/gateway/gateway-of-its-own';
+import { isLongRun } from '../../helpers/run/long-run';
 
 const own = new GatewayOfItsOwn();
 const { files } = own;

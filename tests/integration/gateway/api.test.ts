@@ -2,9 +2,9 @@
 import Ajv2020 from 'ajv/dist/2020';
 import type { Route } from '../../../gateway/http/route';
 import { ALL_ROUTES } from '../../../gateway/routes/all-routes';
-import { ApiClient, type Answer, type Json } from '../../helpers/gateway';
-import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
-import { call, QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { ApiClient, type Answer, type Json } from '../../helpers/gateway/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway/gateway-of-its-own';
+import { call, QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const own = new GatewayOfItsOwn();

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { WrittenElsewhere } from '../../../gateway/events/written-elsewhere';
 import { LiveTokens } from '../../../activities/agents/live-tokens';
 import { ensureWorker } from '../../../workers/process/worker-process';
-import { endDataFolder } from '../../helpers/end-data-folder';
-import { readEvents } from '../../helpers/gateway';
-import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
-import { ModelSimulator } from '../../helpers/model-simulator';
-import { uniqueId } from '../../helpers/temporal';
+import { endDataFolder } from '../../helpers/engines/end-data-folder';
+import { readEvents } from '../../helpers/gateway/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway/gateway-of-its-own';
+import { ModelSimulator } from '../../helpers/services/model-simulator';
+import { uniqueId } from '../../helpers/engines/temporal';
 
 const FAR = 'far';
 const own = new GatewayOfItsOwn();

@@ -3,11 +3,11 @@ import { stringify } from 'yaml';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentFeeds } from '../../../gateway/events/agent-feed';
-import { gatewayOn, readEvents, type SeenEvent } from '../../helpers/gateway';
-import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
-import { lengthenHistory } from '../../helpers/long-history';
-import { ModelSimulator } from '../../helpers/model-simulator';
-import { call, uniqueId, type Reply } from '../../helpers/temporal';
+import { gatewayOn, readEvents, type SeenEvent } from '../../helpers/gateway/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway/gateway-of-its-own';
+import { lengthenHistory } from '../../helpers/engines/long-history';
+import { ModelSimulator } from '../../helpers/services/model-simulator';
+import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const own = new GatewayOfItsOwn();

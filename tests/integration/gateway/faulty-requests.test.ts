@@ -1,11 +1,11 @@
-// Each route, asked with one fault at a time (tests/helpers/faulty-requests.ts).
+// Each route, asked with one fault at a time (tests/helpers/gateway/faulty-requests.ts).
 import { request } from 'node:http';
 import type { Problem } from '../../../gateway/http/problem';
 import type { Route } from '../../../gateway/http/route';
 import { ALL_ROUTES } from '../../../gateway/routes/all-routes';
 import { CATALOGUE } from '../../../contracts/errors/catalogue';
-import { faultyRequests, type FaultyRequest } from '../../helpers/faulty-requests';
-import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
+import { faultyRequests, type FaultyRequest } from '../../helpers/gateway/faulty-requests';
+import { GatewayOfItsOwn } from '../../helpers/gateway/gateway-of-its-own';
 
 const own = new GatewayOfItsOwn();
 beforeAll(() => own.start({ role: 'admin' }), 60_000);

@@ -4,9 +4,9 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Json } from '../../helpers/gateway';
-import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
-import { call } from '../../helpers/temporal';
+import type { Json } from '../../helpers/gateway/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway/gateway-of-its-own';
+import { call } from '../../helpers/engines/temporal';
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..', '..');

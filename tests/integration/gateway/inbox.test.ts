@@ -8,9 +8,9 @@ import type { InboxItem } from '../../../contracts/gateway/api';
 import type { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
-import { ApiClient } from '../../helpers/gateway';
-import { call, QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { GatewayOfItsOwn } from '../../helpers/gateway/gateway-of-its-own';
+import { ApiClient } from '../../helpers/gateway/gateway';
+import { call, QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const own = new GatewayOfItsOwn();

@@ -1,11 +1,11 @@
 // A terminal of another machine on the page, in real Chromium.
 import type { Browser } from 'playwright-core';
 import type { Gateway } from '../../../gateway/gateway';
-import { ConsolePage } from '../../helpers/console';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayTo } from '../../helpers/gateway';
-import { RemoteHost } from '../../helpers/remote-host';
-import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { ConsolePage } from '../../helpers/gateway/console';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { ApiClient, gatewayTo } from '../../helpers/gateway/gateway';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 
 const engine = new EngineOfItsOwn();
 let far: RemoteHost;

@@ -8,10 +8,10 @@ import { sessionPaths } from '../../../exec/session-paths';
 import type { Gateway } from '../../../gateway/gateway';
 import { readJson } from '../../../system/json-file';
 import { makeFolder } from '../../../system/make-folder';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayTo, TerminalClient } from '../../helpers/gateway';
-import { RemoteHost } from '../../helpers/remote-host';
-import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { ApiClient, gatewayTo, TerminalClient } from '../../helpers/gateway/gateway';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 jest.setTimeout(180_000);

@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import type { Gateway } from '../../../gateway/gateway';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn, readEvents, TerminalClient } from '../../helpers/gateway';
-import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { ApiClient, gatewayOn, readEvents, TerminalClient } from '../../helpers/gateway/gateway';
+import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn({ ownServer: true });

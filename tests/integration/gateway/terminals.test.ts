@@ -1,8 +1,8 @@
 // Terminals over WebSocket: bytes by offset, one who types, any number who watch.
 import { randomUUID } from 'node:crypto';
-import { ApiClient, gatewayOn, TerminalClient } from '../../helpers/gateway';
-import { GatewayOfItsOwn } from '../../helpers/gateway-of-its-own';
-import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { ApiClient, gatewayOn, TerminalClient } from '../../helpers/gateway/gateway';
+import { GatewayOfItsOwn } from '../../helpers/gateway/gateway-of-its-own';
+import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const own = new GatewayOfItsOwn();

@@ -7,13 +7,13 @@ import { HoldfastClient } from '../../../client/holdfast-client';
 import type { TimeLine, TimeLineEntry } from '../../../contracts/gateway/time-line';
 import { encryptedPayloads } from '../../../encryption/data-converter';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { lengthenHistory } from '../../helpers/long-history';
-import { longTest } from '../../helpers/long-run';
-import { RemoteHost } from '../../helpers/remote-host';
-import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { lengthenHistory } from '../../helpers/engines/long-history';
+import { longTest } from '../../helpers/run/long-run';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
-import { holderRecord } from '../../helpers/holder-record';
+import { holderRecord } from '../../helpers/terminals/holder-record';
 
 jest.setTimeout(180_000);
 

@@ -11,8 +11,8 @@ import { enginePaths, readRecord } from '../../../engine/record';
 import { lastDetached, runningGateway, type GatewayRecord } from '../../../gateway/gateway-record';
 import { holdLock } from '../../../system/lock';
 import { isAlive } from '../../../system/processes/process-identity';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { scratch, uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { scratch, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

@@ -2,10 +2,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sessionWorkflowId } from '../../../contracts/ids';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { NetworkLink, noNetworkLink } from '../../helpers/network-link';
-import { RemoteHost } from '../../helpers/remote-host';
-import { QUICK_YIELD } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { NetworkLink, noNetworkLink } from '../../helpers/hosts/network-link';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { QUICK_YIELD } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const missing = noNetworkLink();

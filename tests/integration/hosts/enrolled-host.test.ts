@@ -7,10 +7,10 @@ import { fromFailure } from '../../../contracts/errors/failure';
 import { agentWorkflowId, hostNamespace, turnWorkflowId } from '../../../contracts/ids';
 import { WORKFLOWS } from '../../../contracts/messages';
 import { HoldfastClient } from '../../../client/holdfast-client';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { NamespaceTap } from '../../helpers/namespace-tap';
-import { RemoteHost } from '../../helpers/remote-host';
-import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { NamespaceTap } from '../../helpers/engines/namespace-tap';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

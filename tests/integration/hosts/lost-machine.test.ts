@@ -18,11 +18,11 @@ import { packageRoot } from '../../../system/package-root';
 import { isAlive } from '../../../system/processes/process-identity';
 import { ensureWorker } from '../../../workers/process/worker-process';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { endDataFolder } from '../../helpers/end-data-folder';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { RemoteHost } from '../../helpers/remote-host';
-import { noS3Server, S3Server } from '../../helpers/s3-server';
-import { uniqueId } from '../../helpers/temporal';
+import { endDataFolder } from '../../helpers/engines/end-data-folder';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { noS3Server, S3Server } from '../../helpers/services/s3-server';
+import { uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const missing = noS3Server();

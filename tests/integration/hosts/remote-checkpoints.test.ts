@@ -1,9 +1,9 @@
 // Checkpoints on a host with a data folder of its own: they are taken, compared and brought back there.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { RemoteHost } from '../../helpers/remote-host';
-import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/engines/temporal';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
 const files = scratch();

@@ -10,11 +10,11 @@ import type { TurnResult } from '../../../contracts/agents/agent';
 import type { HostState } from '../../../contracts/sessions/remote-hosts';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { CommandLines, type CliResult } from '../../helpers/command-lines';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { testEachOf } from '../../helpers/long-run';
-import { RemoteHost } from '../../helpers/remote-host';
-import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { CommandLines, type CliResult } from '../../helpers/engines/command-lines';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { testEachOf } from '../../helpers/run/long-run';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

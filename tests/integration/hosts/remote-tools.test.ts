@@ -9,11 +9,11 @@ import type { SessionHandle } from '../../../client/session-handle';
 import { WORKFLOWS } from '../../../contracts/messages';
 import type { OfferedTool } from '../../../contracts/tools/offered-tools';
 import { packageRoot } from '../../../system/package-root';
-import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
-import { isLongRun } from '../../helpers/long-run';
-import { FIXTURE_FILE } from '../../helpers/mcp-servers';
-import { RemoteHost } from '../../helpers/remote-host';
-import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engines/engine-of-its-own';
+import { isLongRun } from '../../helpers/run/long-run';
+import { FIXTURE_FILE } from '../../helpers/services/mcp-servers';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

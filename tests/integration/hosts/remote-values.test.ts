@@ -9,10 +9,10 @@ import { encryptedPayloads } from '../../../encryption/data-converter';
 import { logUsage } from '../../../exec/host/log-quota';
 import { packageRoot } from '../../../system/package-root';
 import { listSessions } from '../../../exec/session-paths';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { testEachOf } from '../../helpers/long-run';
-import { RemoteHost } from '../../helpers/remote-host';
-import { uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { testEachOf } from '../../helpers/run/long-run';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

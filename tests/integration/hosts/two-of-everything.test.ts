@@ -10,10 +10,10 @@ import { isAlive } from '../../../system/processes/process-identity';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
 import { createWorkers, type Workers, type WorkersOptions } from '../../../workers';
 import { findSilentWorker, runningWorker } from '../../../workers/process/worker-record';
-import { endDataFolder } from '../../helpers/end-data-folder';
-import { CommandLines, type CliResult } from '../../helpers/command-lines';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { call, scratch, uniqueId } from '../../helpers/temporal';
+import { endDataFolder } from '../../helpers/engines/end-data-folder';
+import { CommandLines, type CliResult } from '../../helpers/engines/command-lines';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, scratch, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const TOOLS = join(__dirname, '..', '..', 'fixtures', 'script-tools.mjs');

@@ -4,8 +4,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
 import { sessionEnvironment } from '../../../exec/host/session-environment';
-import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
-import { call as toolCall, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engines/engine-of-its-own';
+import { call as toolCall, scratch, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
 const client = new Client({ name: 'test', version: '0.0.0' });

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { packageRoot } from '../../../system/package-root';
 import type { McpServerSettings } from '../../../tools/mcp/mcp-settings';
 import { freePort } from '../../helpers/free-port';
-import { FIXTURE_FILE, settings, testServers, type TestServers } from '../../helpers/mcp-servers';
+import { FIXTURE_FILE, settings, testServers, type TestServers } from '../../helpers/services/mcp-servers';
 import { until } from '../../helpers/until';
 
 const KEY = 'open sesame';

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fixture, reference, testServers, type TestServers } from '../../helpers/mcp-servers';
+import { fixture, reference, testServers, type TestServers } from '../../helpers/services/mcp-servers';
 import { until } from '../../helpers/until';
 
 let folder: string;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
 import { identityOf, isAlive, type Identity } from '../../../system/processes/process-identity';
 import { runningWorker } from '../../../workers/process/worker-record';
-import type { CliResult } from '../../helpers/command-lines';
-import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
-import { FIXTURE_FILE } from '../../helpers/mcp-servers';
-import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import type { CliResult } from '../../helpers/engines/command-lines';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engines/engine-of-its-own';
+import { FIXTURE_FILE } from '../../helpers/services/mcp-servers';
+import { call, scratch, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const MODULE = join(packageRoot(), 'tests', 'fixtures', 'journal-tools.mjs');

@@ -2,8 +2,8 @@
 import type { ChatMessage, ModelRequest } from '../../../models/provider';
 import type { ImageRef } from '../../../contracts/tools/images';
 import { imageFacts } from '../../../contracts/tools/image-header';
-import { GIF, png } from '../../helpers/images';
-import { ask, ModelSimulator } from '../../helpers/model-simulator';
+import { GIF, png } from '../../helpers/tools/images';
+import { ask, ModelSimulator } from '../../helpers/services/model-simulator';
 
 let simulator: ModelSimulator;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { WIRE_APIS, type WireApi } from '../../../contracts/models/model-names';
 import { createDialects } from '../../../models/dialects/dialects';
 import type { RawReply } from '../../../models/provider';
-import { ask, ModelSimulator, type Answer } from '../../helpers/model-simulator';
+import { ask, ModelSimulator, type Answer } from '../../helpers/services/model-simulator';
 
 let simulator: ModelSimulator;
 beforeAll(async () => {

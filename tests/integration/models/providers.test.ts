@@ -9,7 +9,7 @@ import type { ToolDescription } from '../../../contracts/tools/tools';
 import { HTTP_PROVIDERS } from '../../../models/model-settings';
 import type { ModelProvider, ModelRequest } from '../../../models/provider';
 import { freePort } from '../../helpers/free-port';
-import { ask, KEY_VARIABLE, ModelSimulator, PLANTED_KEY } from '../../helpers/model-simulator';
+import { ask, KEY_VARIABLE, ModelSimulator, PLANTED_KEY } from '../../helpers/services/model-simulator';
 
 let simulator: ModelSimulator;
 beforeAll(async () => {

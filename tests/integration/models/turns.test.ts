@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { followTokens } from '../../../client/agents/live-tokens';
 import type { LiveToken } from '../../../contracts/models/live-tokens';
 import { agentWorkflowId, turnWorkflowId } from '../../../contracts/ids';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ModelSimulator, PLANTED_KEY } from '../../helpers/model-simulator';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { ModelSimulator, PLANTED_KEY } from '../../helpers/services/model-simulator';
 import { until } from '../../helpers/until';
-import { uniqueId } from '../../helpers/temporal';
+import { uniqueId } from '../../helpers/engines/temporal';
 
 const engine = new EngineOfItsOwn();
 const ending = new AbortController();

@@ -1,8 +1,8 @@
 // What people do on the page of an agent, in real Chromium: each act with its question and its real effect; and what a
 // viewer cannot do.
-import { pageSetting, type ConsolePage } from '../../helpers/console';
-import type { Json } from '../../helpers/gateway';
-import { call, uniqueId, type Reply } from '../../helpers/temporal';
+import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';
+import type { Json } from '../../helpers/gateway/gateway';
+import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting();

@@ -2,10 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
-import { pageSetting, type ConsolePage } from '../../helpers/console';
-import { lengthenHistory } from '../../helpers/long-history';
-import { longTest } from '../../helpers/long-run';
-import { call, uniqueId, type Reply } from '../../helpers/temporal';
+import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';
+import { lengthenHistory } from '../../helpers/engines/long-history';
+import { longTest } from '../../helpers/run/long-run';
+import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting();

@@ -1,7 +1,7 @@
 // Code on the page in real Chromium: in answers, calls and approvals; hostile, unknown and long.
 import type { Locator } from 'playwright-core';
-import { pageSetting, type ConsolePage } from '../../helpers/console';
-import { call, uniqueId, type Reply } from '../../helpers/temporal';
+import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';
+import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
 
 const setting = pageSetting();
 const { files } = setting;

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Page, Route } from 'playwright-core';
-import { ConsolePage, pageSetting } from '../../helpers/console';
-import { gatewayOn } from '../../helpers/gateway';
-import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { ConsolePage, pageSetting } from '../../helpers/gateway/console';
+import { gatewayOn } from '../../helpers/gateway/gateway';
+import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting();

@@ -1,9 +1,9 @@
 // The images of a conversation in real Chromium.
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pageSetting } from '../../helpers/console';
-import { png } from '../../helpers/images';
-import { call, uniqueId } from '../../helpers/temporal';
+import { pageSetting } from '../../helpers/gateway/console';
+import { png } from '../../helpers/tools/images';
+import { call, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting();

@@ -1,8 +1,8 @@
 // Keys that are typed while a terminal's connection is lost: they reach the program that they were meant for, or nobody.
 import { createHash } from 'node:crypto';
 import type { Locator, WebSocketRoute } from 'playwright-core';
-import { pageSetting, type ConsolePage } from '../../helpers/console';
-import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';
+import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting();

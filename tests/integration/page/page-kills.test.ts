@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline';
 import type { Browser } from 'playwright-core';
 import { TokenStore } from '../../../gateway/access/token-store';
 import type { Gateway } from '../../../gateway/gateway';
-import { ConsolePage } from '../../helpers/console';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { call, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { ConsolePage } from '../../helpers/gateway/console';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, scratch, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 jest.setTimeout(180_000);

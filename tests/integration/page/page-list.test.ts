@@ -1,7 +1,7 @@
 // A long list of agents on the page, in real Chromium. No worker: a list needs none.
-import { pageSetting } from '../../helpers/console';
-import { ApiClient } from '../../helpers/gateway';
-import { count } from '../../helpers/long-run';
+import { pageSetting } from '../../helpers/gateway/console';
+import { ApiClient } from '../../helpers/gateway/gateway';
+import { count } from '../../helpers/run/long-run';
 import { until } from '../../helpers/until';
 
 const AGENTS = count(250, 1_000);

@@ -4,8 +4,8 @@ import type { Locator } from 'playwright-core';
 import { MAX_WINDOWS, WINDOW_BYTES } from '../../../console/terminal/log-windows';
 import { logEnd, readWhole } from '../../../exec/output/log-reader';
 import { sessionPaths } from '../../../exec/session-paths';
-import { pageSetting, type ConsolePage } from '../../helpers/console';
-import { uniqueId } from '../../helpers/temporal';
+import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';
+import { uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting();

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Route } from 'playwright-core';
 import type { InboxItem } from '../../../contracts/gateway/api';
-import { pageSetting, type ConsolePage } from '../../helpers/console';
-import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';
+import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting({ config: '[policy.agents]\nheld = "ask"\n' });

@@ -1,7 +1,7 @@
 // Rewinds on the page in real Chromium: what is shown before, what is done, and how it is undone.
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Locator } from 'playwright-core';
-import type { ConsolePage } from '../../helpers/console';
+import type { ConsolePage } from '../../helpers/gateway/console';
 import { filesSetting, run, TWO_STEPS } from './pages-with-files';
 
 const { setting, at, text, worked, shown } = filesSetting();

@@ -3,8 +3,8 @@ import type { Locator } from 'playwright-core';
 import type { SessionRef } from '../../../contracts/ids';
 import { sessionPaths } from '../../../exec/session-paths';
 import { makeFolder } from '../../../system/make-folder';
-import { pageSetting, type ConsolePage } from '../../helpers/console';
-import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';
+import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting();

@@ -1,6 +1,6 @@
 // Usage drawn by day in real Chromium, and the sound of the inbox.
-import { pageSetting } from '../../helpers/console';
-import { QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { pageSetting } from '../../helpers/gateway/console';
+import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting();

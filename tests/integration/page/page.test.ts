@@ -1,7 +1,7 @@
 // The page in real Chromium, on a real gateway, worker and shells.
-import { ConsolePage, pageSetting } from '../../helpers/console';
-import { gatewayOn } from '../../helpers/gateway';
-import { call, QUICK_YIELD, uniqueId } from '../../helpers/temporal';
+import { ConsolePage, pageSetting } from '../../helpers/gateway/console';
+import { gatewayOn } from '../../helpers/gateway/gateway';
+import { call, QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting({ config: '[policy.agents]\n"held" = "ask"\n' });

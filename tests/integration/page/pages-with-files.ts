@@ -2,8 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pageSetting, type ConsolePage, type PageSetting } from '../../helpers/console';
-import { call, QUICK_YIELD, uniqueId, type Reply } from '../../helpers/temporal';
+import { pageSetting, type ConsolePage, type PageSetting } from '../../helpers/gateway/console';
+import { call, QUICK_YIELD, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 export const run = (code: string): Reply => ({

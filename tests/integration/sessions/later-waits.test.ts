@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Attachment } from '../../../exec/attach/attachment';
 import type { SessionHandle } from '../../../client/session-handle';
 import type { SessionState } from '../../../contracts/sessions/session';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 jest.setTimeout(180_000);

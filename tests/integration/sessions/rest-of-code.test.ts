@@ -6,7 +6,14 @@ import type { SessionHandle } from '../../../client/session-handle';
 import { toolBlock } from '../../../testing/scripted-model';
 import { SessionHost } from '../../../exec/host/session-host';
 import { OrphanSweep } from '../../../workers/host/orphan-sweep';
-import { QUICK_YIELD, scratch, testClient, uniqueId, type Reply, type Scratch } from '../../helpers/temporal';
+import {
+  QUICK_YIELD,
+  scratch,
+  testClient,
+  uniqueId,
+  type Reply,
+  type Scratch,
+} from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 import { processesMarked } from '../exec/session-processes';
 

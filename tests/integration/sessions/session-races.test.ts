@@ -4,8 +4,8 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { SessionState } from '../../../contracts/sessions/session';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
-import { count } from '../../helpers/long-run';
-import { testAddress, testClient, uniqueId } from '../../helpers/temporal';
+import { count } from '../../helpers/run/long-run';
+import { testAddress, testClient, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const MADE_LATE_MS = 90_000;

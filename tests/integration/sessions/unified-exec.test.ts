@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { ToolContext } from '../../../tools/tool';
 import type { ExecResult } from '../../../tools/sessions/unified-exec';
-import { testClient, uniqueId } from '../../helpers/temporal';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+import { testClient, uniqueId } from '../../helpers/engines/temporal';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 import { until } from '../../helpers/until';
 
 let client: HoldfastClient;

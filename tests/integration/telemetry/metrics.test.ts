@@ -11,9 +11,9 @@ import { METRICS, type MetricFacts } from '../../../contracts/telemetry/metrics'
 import { packageRoot } from '../../../system/package-root';
 import { workerPaths } from '../../../workers/process/worker-record';
 import { freePort } from '../../helpers/free-port';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { noPrometheus, Prometheus, samplesIn, SHIPPED, type Sample } from '../../helpers/prometheus';
-import { call, QUICK_YIELD, scratch, type Scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { noPrometheus, Prometheus, samplesIn, SHIPPED, type Sample } from '../../helpers/services/prometheus';
+import { call, QUICK_YIELD, scratch, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

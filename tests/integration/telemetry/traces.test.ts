@@ -9,10 +9,10 @@ import type { Readable } from 'node:stream';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { packageRoot } from '../../../system/package-root';
 import { workerPaths } from '../../../workers/process/worker-record';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { OtlpReceiver, type Received } from '../../helpers/otlp-receiver';
-import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
-import { replayAll } from '../../helpers/replay-all';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { OtlpReceiver, type Received } from '../../helpers/services/otlp-receiver';
+import { call, scratch, uniqueId, type Scratch } from '../../helpers/engines/temporal';
+import { replayAll } from '../../helpers/engines/replay-all';
 import { until } from '../../helpers/until';
 
 const SECRET = 'planted-7f3a91-secret';

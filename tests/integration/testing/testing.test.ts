@@ -19,7 +19,7 @@ import {
 } from '../../../testing';
 import { startTestServer } from '../../../testing/test-server';
 import { defineTool } from '../../../tools/tool';
-import { processesNaming } from '../../helpers/engine-of-its-own';
+import { processesNaming } from '../../helpers/engines/engine-of-its-own';
 import '../../helpers/turn-matchers';
 
 const exec = (args: object): string => toolCall('code_execution_tool', args);

@@ -15,9 +15,9 @@ import { DEFAULT_QUOTAS } from '../../../contracts/sessions/quotas';
 import { imageFacts } from '../../../contracts/tools/image-header';
 import { encryptedPayloads } from '../../../encryption/data-converter';
 import { SealedValues } from '../../../encryption/sealed-values';
-import { png } from '../../helpers/images';
-import { noS3Server, S3Server } from '../../helpers/s3-server';
-import { uniqueId } from '../../helpers/temporal';
+import { png } from '../../helpers/tools/images';
+import { noS3Server, S3Server } from '../../helpers/services/s3-server';
+import { uniqueId } from '../../helpers/engines/temporal';
 
 const missing = noS3Server();
 const withS3 = missing ? describe.skip : describe;

@@ -15,8 +15,8 @@ import type { BlobRef, ToolOutcome } from '../../../contracts/tools/tools';
 import { encryptedPayloads } from '../../../encryption/data-converter';
 import type { KeySource } from '../../../encryption/encryption-settings';
 import { SealedValues } from '../../../encryption/sealed-values';
-import { noS3Server, S3Server } from '../../helpers/s3-server';
-import { uniqueId } from '../../helpers/temporal';
+import { noS3Server, S3Server } from '../../helpers/services/s3-server';
+import { uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const missing = noS3Server();

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
 import type { ConfinedAnswer, ConfinedCall } from '../../../tools/confined/confined-call';
-import { png } from '../../helpers/images';
+import { png } from '../../helpers/tools/images';
 
 const NEEDED = ['package.json', 'dist/confined.js', 'dist/tools/files/grep/search-worker.js'];
 const place = mkdtempSync(join(tmpdir(), 'holdfast-confined-'));

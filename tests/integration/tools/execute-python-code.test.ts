@@ -13,12 +13,12 @@ import { delimiter, join } from 'node:path';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
 import { scriptSessions } from '../../../contracts/agents/script-sessions';
 import type { ToolContext } from '../../../tools/tool';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { longTest } from '../../helpers/long-run';
-import { Person } from '../../helpers/person';
-import { findPackages, pathWithoutUv, putUv } from '../../helpers/python-packages';
-import { call, scratch, type Scratch } from '../../helpers/temporal';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { longTest } from '../../helpers/run/long-run';
+import { Person } from '../../helpers/terminals/person';
+import { findPackages, pathWithoutUv, putUv } from '../../helpers/tools/python-packages';
+import { call, scratch, type Scratch } from '../../helpers/engines/temporal';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 import { until } from '../../helpers/until';
 
 const tried = mkdtempSync(join(tmpdir(), 'holdfast-uv-'));

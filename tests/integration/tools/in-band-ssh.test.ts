@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FarShell, MEGABYTE } from '../../helpers/far-shell';
-import { Sshd, noSshd } from '../../helpers/sshd';
+import { FarShell, MEGABYTE } from '../../helpers/terminals/far-shell';
+import { Sshd, noSshd } from '../../helpers/hosts/sshd';
 import { until } from '../../helpers/until';
 
 const missing = noSshd();

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, scratch, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 
 const MODULE = join(packageRoot(), 'tests', 'fixtures', 'journal-tools.mjs');
 const SHELL = 'env -i PATH="$PATH" TMPDIR="$PWD" PS1="far> " bash --norc --noediting';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOnPath } from '../../../system/executable';
-import { FarShell, MEGABYTE } from '../../helpers/far-shell';
+import { FarShell, MEGABYTE } from '../../helpers/terminals/far-shell';
 import { until } from '../../helpers/until';
 
 const BASH = 'env -i HOME="$HOME" PATH="$PATH" TMPDIR="$PWD" PS1="far> " bash --norc --noediting';

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../../../system/package-root';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
-import { call, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engines/engine-of-its-own';
+import { call, scratch, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const MODULE = join(packageRoot(), 'tests', 'fixtures', 'journal-tools.mjs');

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
 import { packageRoot } from '../../../system/package-root';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
 import { packageRoot } from '../../../system/package-root';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { call, QUICK_YIELD, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, QUICK_YIELD, scratch, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
 import { packageRoot } from '../../../system/package-root';
 import { processStat } from '../../../system/processes/proc';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { until } from '../../helpers/until';
-import { holderRecord } from '../../helpers/holder-record';
+import { holderRecord } from '../../helpers/terminals/holder-record';
 
 const TOOLS = [join(packageRoot(), 'tests', 'fixtures', 'promise-tools.mjs')];
 const engine = new EngineOfItsOwn();

@@ -7,11 +7,11 @@ import { ensureServer } from '../../../engine/server';
 import { defaultCacheDir } from '../../../system/data-dir';
 import { polledQueue } from '../../../workers/agents/agents-pollers';
 import { stopWorker } from '../../../workers/process/worker-process';
-import { endDataFolder } from '../../helpers/end-data-folder';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { longTest } from '../../helpers/long-run';
-import { NextBuild } from '../../helpers/next-build';
-import { scratch } from '../../helpers/temporal';
+import { endDataFolder } from '../../helpers/engines/end-data-folder';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { longTest } from '../../helpers/run/long-run';
+import { NextBuild } from '../../helpers/releases/next-build';
+import { scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();

@@ -5,13 +5,18 @@ import { join } from 'node:path';
 import type { InboxItem } from '../../../contracts/gateway/api';
 import { packageRoot } from '../../../system/package-root';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { ApiClient, gatewayOn } from '../../helpers/gateway';
-import { isLongRun } from '../../helpers/long-run';
-import { Person } from '../../helpers/person';
-import { buildPrevious, isPreviousBuilt, noPrevious, previousBin } from '../../helpers/previous-release';
-import { RemoteHost } from '../../helpers/remote-host';
-import { QUICK_YIELD, scratch, uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { ApiClient, gatewayOn } from '../../helpers/gateway/gateway';
+import { isLongRun } from '../../helpers/run/long-run';
+import { Person } from '../../helpers/terminals/person';
+import {
+  buildPrevious,
+  isPreviousBuilt,
+  noPrevious,
+  previousBin,
+} from '../../helpers/releases/previous-release';
+import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { QUICK_YIELD, scratch, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const OWN_BIN = join(packageRoot(), 'bin', 'holdfast.js');

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import type { CommandView } from '../../../contracts/sessions/session';
 import { forEachOpen } from '../../../workers/open-workflows';
 import { packageRoot } from '../../../system/package-root';
-import { endDataFolder } from '../../helpers/end-data-folder';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { count, isLongRun } from '../../helpers/long-run';
-import { NextBuild } from '../../helpers/next-build';
-import { call, QUICK_YIELD, scratch } from '../../helpers/temporal';
+import { endDataFolder } from '../../helpers/engines/end-data-folder';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { count, isLongRun } from '../../helpers/run/long-run';
+import { NextBuild } from '../../helpers/releases/next-build';
+import { call, QUICK_YIELD, scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const AGENTS = count(10, 200);

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { enginePaths, readRecord } from '../../../engine/record';
-import { endDataFolder } from '../../helpers/end-data-folder';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { call, scratch, uniqueId } from '../../helpers/temporal';
+import { endDataFolder } from '../../helpers/engines/end-data-folder';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, scratch, uniqueId } from '../../helpers/engines/temporal';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
 const files = scratch();

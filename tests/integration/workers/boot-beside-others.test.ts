@@ -7,10 +7,10 @@ import { agentWorkflowId } from '../../../contracts/ids';
 import { agentTasks } from '../../../workers/process/task-journal';
 import { ensureWorker } from '../../../workers/process/worker-process';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { endDataFolder } from '../../helpers/end-data-folder';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { count } from '../../helpers/long-run';
-import { scratch } from '../../helpers/temporal';
+import { endDataFolder } from '../../helpers/engines/end-data-folder';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { count } from '../../helpers/run/long-run';
+import { scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const AGENTS = count(16, 1_000);

@@ -4,7 +4,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { createWorkers } from '../../../workers';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
-import { scratch, testAddress, type Scratch } from '../../helpers/temporal';
+import { scratch, testAddress, type Scratch } from '../../helpers/engines/temporal';
 
 let files: Scratch;
 beforeAll(() => {

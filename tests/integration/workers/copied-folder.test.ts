@@ -7,9 +7,9 @@ import { runningDetached } from '../../../gateway/gateway-record';
 import { runningServer } from '../../../engine/server';
 import { isAlive, type Identity } from '../../../system/processes/process-identity';
 import { runningWorker } from '../../../workers/process/worker-record';
-import { endDataFolder } from '../../helpers/end-data-folder';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { holderRecord } from '../../helpers/holder-record';
+import { endDataFolder } from '../../helpers/engines/end-data-folder';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { holderRecord } from '../../helpers/terminals/holder-record';
 
 const SESSION = { agent: 'cli', host: 'local', session: 0 };
 

@@ -13,9 +13,9 @@ import { SessionHost } from '../../../exec/host/session-host';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
 import { createWorkers, type WorkersOptions } from '../../../workers';
 import type { Workers, WorkersReady } from '../../../workers';
-import { EngineOfItsOwn, processesNaming } from '../../helpers/engine-of-its-own';
-import { testEachOf } from '../../helpers/long-run';
-import { call, QUICK_YIELD, scratch, uniqueId, type Scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn, processesNaming } from '../../helpers/engines/engine-of-its-own';
+import { testEachOf } from '../../helpers/run/long-run';
+import { call, QUICK_YIELD, scratch, uniqueId, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const workflowsPath = join(packageRoot(), 'examples', 'child-agent-workflow.ts');

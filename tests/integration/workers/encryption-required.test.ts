@@ -13,8 +13,8 @@ import { encryptedPayloads } from '../../../encryption/data-converter';
 import { newWebhookSecret } from '../../../system/webhooks/webhook-store';
 import { describeIfThere } from '../../../workers/agents/ended-agents';
 import { ownFacts } from '../../../workers/host/host-claim';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 jest.setTimeout(120_000);

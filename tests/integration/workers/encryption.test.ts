@@ -15,8 +15,8 @@ import { encryptedPayloads, encryptingCodec } from '../../../encryption/data-con
 import type { KeySource } from '../../../encryption/encryption-settings';
 import { replayHistories } from '../../../testing/replay';
 import { EndedAgents } from '../../../workers/agents/ended-agents';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { call, scratch, type Scratch } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, scratch, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const CANARY = 'canary-7f3a-in-the-clear';

@@ -6,7 +6,7 @@ import { folderKey, type ClaimFacts } from '../../../contracts/sessions/claims';
 import { identityOf } from '../../../system/processes/process-identity';
 import { polledQueue } from '../../../workers/agents/agents-pollers';
 import { FolderClaim } from '../../../workers/folder-claim';
-import { testClient, uniqueId } from '../../helpers/temporal';
+import { testClient, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const HOUR_MS = 3_600_000;

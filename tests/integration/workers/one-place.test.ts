@@ -9,10 +9,10 @@ import { dataFolderId } from '../../../exec/host/data-folder';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
 import { createWorkers } from '../../../workers';
 import { ensureWorker } from '../../../workers/process/worker-process';
-import { endDataFolder } from '../../helpers/end-data-folder';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { Machine } from '../../helpers/machine';
-import { noNetworkLink } from '../../helpers/network-link';
+import { endDataFolder } from '../../helpers/engines/end-data-folder';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { Machine } from '../../helpers/hosts/machine';
+import { noNetworkLink } from '../../helpers/hosts/network-link';
 import { until } from '../../helpers/until';
 
 const missing = noNetworkLink();

@@ -12,9 +12,9 @@ import { packageRoot } from '../../../system/package-root';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { registerSearchAttributes } from '../../../workers/search-attributes';
 import { freePort } from '../../helpers/free-port';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { gatewayOn } from '../../helpers/gateway';
-import { call, scratch, uniqueId } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { gatewayOn } from '../../helpers/gateway/gateway';
+import { call, scratch, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const MODULE = join(packageRoot(), 'tests', 'fixtures', 'journal-tools.mjs');

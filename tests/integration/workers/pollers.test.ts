@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import { QUEUE_TYPES } from '../../../workers/pollers';
 import { polledQueue } from '../../../workers/agents/agents-pollers';
-import { testClient, uniqueId } from '../../helpers/temporal';
+import { testClient, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const OFFER = '0123456789ab';

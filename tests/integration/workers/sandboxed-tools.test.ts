@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { imageFacts } from '../../../contracts/tools/image-header';
 import type { ImageFacts } from '../../../contracts/tools/images';
 import { Sandbox } from '../../../exec/sandbox/sandbox';
-import { png } from '../../helpers/images';
-import { noSandbox, sandboxOf } from '../../helpers/sandbox';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+import { png } from '../../helpers/tools/images';
+import { noSandbox, sandboxOf } from '../../helpers/hosts/sandbox';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 
 const missing = noSandbox();
 const whereSandboxed = missing === undefined ? describe : describe.skip;

@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quote } from '../../../contracts/text/shell-word';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { noSandbox } from '../../helpers/sandbox';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { noSandbox } from '../../helpers/hosts/sandbox';
 import { until } from '../../helpers/until';
 
 /** No program leaves its proxy out for it, as it does for 127.0.0.1. */

@@ -2,7 +2,7 @@ import { QueueClaims } from '../../../client/hosts/queue-claims';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { ClaimFacts } from '../../../contracts/sessions/claims';
 import { identityOf } from '../../../system/processes/process-identity';
-import { testClient, uniqueId } from '../../helpers/temporal';
+import { testClient, uniqueId } from '../../helpers/engines/temporal';
 
 let client: HoldfastClient;
 beforeAll(async () => void (client = await testClient()));

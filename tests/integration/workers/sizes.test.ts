@@ -2,7 +2,14 @@
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { Message, TranscriptPage } from '../../../contracts/agents/agent';
 import { jsonBytes, MAX_TRANSCRIPT_PAGE_BYTES } from '../../../contracts/payload-size';
-import { call, scratch, testClient, uniqueId, type Reply, type Scratch } from '../../helpers/temporal';
+import {
+  call,
+  scratch,
+  testClient,
+  uniqueId,
+  type Reply,
+  type Scratch,
+} from '../../helpers/engines/temporal';
 
 let client: HoldfastClient;
 let files: Scratch;

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
 import type { Message } from '../../../contracts/agents/agent';
-import { call, uniqueId } from '../../helpers/temporal';
+import { call, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 import { AgentsWithFiles, look, messagesOf, run } from './agents-with-files';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
 import type { AgentInput, Message } from '../../../contracts/agents/agent';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/engines/temporal';
 
 export const run = (code: string): Reply => ({
   text: call('code_execution_tool', { runtime: 'terminal', code }),

@@ -1,9 +1,9 @@
 // What an agent with a workspace of its own may write, on a host with a sandbox.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EngineOfItsOwn } from '../../helpers/engine-of-its-own';
-import { noSandbox } from '../../helpers/sandbox';
-import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/temporal';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { noSandbox } from '../../helpers/hosts/sandbox';
+import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { messagesOf, run } from './agents-with-files';
 
 const missing = noSandbox();

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { count, longTest } from '../../helpers/long-run';
+import { count, longTest } from '../../helpers/run/long-run';
 import { everythingIn, TestWorkspace } from './workspace';
 
 let work: TestWorkspace;

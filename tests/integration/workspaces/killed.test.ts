@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CrashPoint } from '../../../system/faults/crash-point';
-import { runDist } from '../../helpers/dist-process';
-import { count } from '../../helpers/long-run';
+import { runDist } from '../../helpers/engines/dist-process';
+import { count } from '../../helpers/run/long-run';
 import { everythingIn, TestWorkspace } from './workspace';
 
 let work: TestWorkspace;

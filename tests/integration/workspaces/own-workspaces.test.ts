@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
-import { call, uniqueId, type Reply } from '../../helpers/temporal';
+import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 import { everythingIn } from './workspace';
 import { AgentsWithFiles, look, messagesOf, run } from './agents-with-files';

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { count } from '../../helpers/long-run';
+import { count } from '../../helpers/run/long-run';
 import { everythingIn, TestWorkspace } from './workspace';
 
 const NAMES = ['a', 'b', 'A', 'c.txt', 'a b', '-x', '.hidden'];

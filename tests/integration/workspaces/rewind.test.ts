@@ -14,7 +14,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { runDist } from '../../helpers/dist-process';
+import { runDist } from '../../helpers/engines/dist-process';
 import { everythingIn, TestWorkspace } from './workspace';
 
 let work: TestWorkspace;

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { count } from '../../helpers/long-run';
+import { count } from '../../helpers/run/long-run';
 import { smallDisk } from '../exec/output/small-disk';
 import { TestWorkspace } from './workspace';
 import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';

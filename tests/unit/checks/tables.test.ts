@@ -5,7 +5,7 @@ import type { CheckReport } from '../../../contracts/tools/checks';
 import { RUNTIMES, type Runtime } from '../../../contracts/sessions/session';
 import { CodeChecks } from '../../../checks/code-checks';
 import { packageRoot } from '../../../system/package-root';
-import { checkCases } from '../../helpers/check-cases';
+import { checkCases } from '../../helpers/tools/check-cases';
 
 const checks = new CodeChecks();
 afterAll(() => checks.close());

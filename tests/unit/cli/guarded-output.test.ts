@@ -4,9 +4,9 @@ import { draw, guardOutput, harmless, writingBy } from '../../../cli/terminal/gu
 import { reportError } from '../../../cli/print/report-error';
 import { factsOf } from '../../../cli/print/view-facts';
 import { ERROR_CODES, HoldfastError, type ErrorFacts } from '../../../contracts/errors/holdfast-error';
-import { runDist } from '../../helpers/dist-process';
-import { VIEW } from '../../helpers/hostile-answers';
-import { active, hostile, HOSTILE, HOSTILE_NAME, MARK } from '../../helpers/hostile-texts';
+import { runDist } from '../../helpers/engines/dist-process';
+import { VIEW } from '../../helpers/hostile/hostile-answers';
+import { active, hostile, HOSTILE, HOSTILE_NAME, MARK } from '../../helpers/hostile/hostile-texts';
 
 interface Guarded {
   stream: NodeJS.WriteStream;

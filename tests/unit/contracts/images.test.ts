@@ -1,7 +1,7 @@
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { imageFacts } from '../../../contracts/tools/image-header';
 import { imageLine, imageWords, MAX_IMAGE_BYTES } from '../../../contracts/tools/images';
-import { GIF, JPEG, png, WEBP } from '../../helpers/images';
+import { GIF, JPEG, png, WEBP } from '../../helpers/tools/images';
 
 /** VP8X with a canvas of 300x200, and VP8 of 550x368, both without their data. */
 const riff = (chunk: Buffer): Buffer => {

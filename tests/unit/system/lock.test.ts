@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withLock } from '../../../system/lock';
-import { runDist } from '../../helpers/dist-process';
+import { runDist } from '../../helpers/engines/dist-process';
 
 let folder: string;
 let path: string;

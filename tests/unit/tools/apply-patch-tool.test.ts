@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
-import { isPossible, readOnlyMount } from '../../helpers/unwritable';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
+import { isPossible, readOnlyMount } from '../../helpers/hosts/unwritable';
 
 let patch: ToolOnHost;
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { createFetchTool } from '../../../tools/fetch/fetch-tool';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 
 let server: Server;
 let port: number;

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 
 describe('read_file', () => {
   let read: ToolOnHost;

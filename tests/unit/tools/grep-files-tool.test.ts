@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 import { until } from '../../helpers/until';
 
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;

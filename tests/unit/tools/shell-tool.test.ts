@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { runProgram } from '../../../tools/programs/run-program';
 import { isAlive, identityOf } from '../../../system/processes/process-identity';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 import { until } from '../../helpers/until';
 
 let shell: ToolOnHost;

@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { imageFacts } from '../../../contracts/tools/image-header';
 import { MAX_IMAGE_BYTES, type ImageFacts } from '../../../contracts/tools/images';
-import { GIF, JPEG, png, WEBP } from '../../helpers/images';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tool-call';
+import { GIF, JPEG, png, WEBP } from '../../helpers/tools/images';
+import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 
 let view: ToolOnHost;
 let shown: Buffer[];

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { DEFAULT_QUOTAS, MIB } from '../../../contracts/sessions/quotas';
 import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
 import { readConfiguration, type Configuration } from '../../../workers/configuration/configuration';
-import { WrittenConfiguration } from '../../helpers/written-configuration';
+import { WrittenConfiguration } from '../../helpers/engines/written-configuration';
 
 const SECRET = 'sk-planted-1234';
 let written: WrittenConfiguration;

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration } from '../../../workers/configuration/configuration';
-import { docBlocks } from '../../helpers/doc-blocks';
-import { faultsIn, WrittenConfiguration } from '../../helpers/written-configuration';
+import { docBlocks } from '../../helpers/docs/doc-blocks';
+import { faultsIn, WrittenConfiguration } from '../../helpers/engines/written-configuration';
 import { readGateway } from '../../../workers/configuration/read-gateway';
 
 let written: WrittenConfiguration;

@@ -1,5 +1,5 @@
 // What is not configured is not loaded: it would cost each start.
-import { runDist } from '../../helpers/dist-process';
+import { runDist } from '../../helpers/engines/dist-process';
 
 const LOADED = `
   for (const name of args) load(name);

@@ -6,8 +6,8 @@ import type { HoldfastClient } from '../../../client/holdfast-client';
 import { DEFAULT_QUOTAS } from '../../../contracts/sessions/quotas';
 import { imageFacts } from '../../../contracts/tools/image-header';
 import { blobFolder, openBlobs } from '../../../workers/open-blobs';
-import { FakeServer } from '../../helpers/fake-server';
-import { png } from '../../helpers/images';
+import { FakeServer } from '../../helpers/engines/fake-server';
+import { png } from '../../helpers/tools/images';
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };

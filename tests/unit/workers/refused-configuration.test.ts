@@ -1,5 +1,5 @@
 // What is wrong in `holdfast.toml` is told by its place and what is allowed there, and never by its value.
-import { WrittenConfiguration } from '../../helpers/written-configuration';
+import { WrittenConfiguration } from '../../helpers/engines/written-configuration';
 
 const SECRET = 'sk-planted-1234';
 let written: WrittenConfiguration;

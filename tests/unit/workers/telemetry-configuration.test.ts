@@ -6,7 +6,7 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { readConfiguration, type Configuration } from '../../../workers/configuration/configuration';
 import { collectorHeaders } from '../../../workers/configuration/configured-telemetry';
 import { metricsExporter } from '../../../workers/telemetry/install-runtime';
-import { docBlocks } from '../../helpers/doc-blocks';
+import { docBlocks } from '../../helpers/docs/doc-blocks';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'holdfast-config-'))));

@@ -7,7 +7,7 @@ import { writeJson } from '../../../system/json-file';
 import { identityOf } from '../../../system/processes/process-identity';
 import { TaskJournal } from '../../../workers/process/task-journal';
 import { findSilentWorker, workerPaths } from '../../../workers/process/worker-record';
-import { immutableFiles, isPossible, readOnlyMount } from '../../helpers/unwritable';
+import { immutableFiles, isPossible, readOnlyMount } from '../../helpers/hosts/unwritable';
 
 describe.each([readOnlyMount, immutableFiles])('by $name', (way) => {
   const isThere = isPossible(way);

@@ -1,6 +1,6 @@
 // S13: the log has all output of a program that exits fast, whether only the program ends or the shell with it.
-import { count } from '../../../helpers/long-run';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { count } from '../../../helpers/run/long-run';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace, logOf, otherSession } from '../session-processes';
 
 let t: TestHost;

@@ -21,10 +21,10 @@ import {
 import { SessionHost } from '../../../../exec/host/session-host';
 import { sessionPaths } from '../../../../exec/session-paths';
 import type { HolderConfig } from '../../../../exec/holder-config';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 import { endWithoutTrace, holderOf, linksOf, otherSession } from '../session-processes';
-import { holderRecord } from '../../../helpers/holder-record';
+import { holderRecord } from '../../../helpers/terminals/holder-record';
 
 let t: TestHost;
 beforeEach(() => (t = testHost()));

@@ -1,7 +1,7 @@
 // S17: sessions that have ended hold nothing: no descriptor, process, thread or CPU, in the host and in the system.
 import { readdirSync } from 'node:fs';
-import { count } from '../../../helpers/long-run';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { count } from '../../../helpers/run/long-run';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { childrenOf } from '../../../../system/processes/proc';
 import {
   cpuTicks,

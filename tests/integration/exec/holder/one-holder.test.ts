@@ -1,7 +1,7 @@
 // A session has one holder, whoever asks for it at the same time.
 import { SecretStore } from '../../../../exec/host/secret-store';
-import { holderRecord } from '../../../helpers/holder-record';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { holderRecord } from '../../../helpers/terminals/holder-record';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace, processesMarked } from '../session-processes';
 
 /** A secret that is given out when the test says so. */

@@ -5,9 +5,9 @@ import { Shell } from '../../../../exec/holder/shell/shell';
 import { isAlive, type Identity } from '../../../../system/processes/process-identity';
 import { SessionHost } from '../../../../exec/host/session-host';
 import { sessionPaths } from '../../../../exec/session-paths';
-import { runDist } from '../../../helpers/dist-process';
-import { processesNaming } from '../../../helpers/engine-of-its-own';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { runDist } from '../../../helpers/engines/dist-process';
+import { processesNaming } from '../../../helpers/engines/engine-of-its-own';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 
 let t: TestHost;

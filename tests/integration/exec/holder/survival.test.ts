@@ -7,8 +7,8 @@ import { readJson } from '../../../../system/json-file';
 import type { HolderRecord } from '../../../../exec/client/holder-client';
 import { HolderPulse } from '../../../../exec/client/holder-pulse';
 import { isAlive } from '../../../../system/processes/process-identity';
-import { runDist } from '../../../helpers/dist-process';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { runDist } from '../../../helpers/engines/dist-process';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 import {
   endWithoutTrace,

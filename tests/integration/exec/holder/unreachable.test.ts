@@ -13,10 +13,10 @@ import { sessionPaths } from '../../../../exec/session-paths';
 import { readTree } from '../../../../exec/tree-record';
 import type { TreeKill } from '../../../../contracts/sessions/session';
 import { detectTreeKill } from '../../../../exec/processes/process-tree';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 import { endWithoutTrace, holderOf, logOf, otherSession, processesMarked } from '../session-processes';
-import { holderRecord } from '../../../helpers/holder-record';
+import { holderRecord } from '../../../helpers/terminals/holder-record';
 
 /** Time limit for telling callers: it takes four seconds, and a busy machine more. */
 const TOLD_MS = 10_000;

@@ -3,7 +3,7 @@ import { appendFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSy
 import { Attachment } from '../../../../exec/attach/attachment';
 import { commandView } from '../../../../exec/host/command-view';
 import { nextPiece, readLog } from '../../../../exec/output/log-reader';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 import { endWithoutTrace, holderOf, logOf } from '../session-processes';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CommandView } from '../../../../contracts/sessions/session';
 import { SessionHost } from '../../../../exec/host/session-host';
 import type { SpareHolder } from '../../../../exec/host/holders/spare-holder';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 import {
   cpuTicks,

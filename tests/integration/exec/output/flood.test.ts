@@ -6,8 +6,8 @@ import { Attachment } from '../../../../exec/attach/attachment';
 import { commandView } from '../../../../exec/host/command-view';
 import { LogQuota, logUsage } from '../../../../exec/host/log-quota';
 import { logEnd, nextPiece, type Piece } from '../../../../exec/output/log-reader';
-import { runDist } from '../../../helpers/dist-process';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { runDist } from '../../../helpers/engines/dist-process';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 import { endWithoutTrace, holderOf, otherSession } from '../session-processes';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { SessionRef } from '../../../../contracts/ids';
 import { Retention } from '../../../../exec/host/retention';
 import { sessionPaths } from '../../../../exec/session-paths';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 import { endWithoutTrace, holderOf, otherSession } from '../session-processes';
 

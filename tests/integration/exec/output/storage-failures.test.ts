@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { ErrorCode } from '../../../../contracts/errors/holdfast-error';
 import { SessionHost } from '../../../../exec/host/session-host';
 import { sessionPaths } from '../../../../exec/session-paths';
-import { runDist } from '../../../helpers/dist-process';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { runDist } from '../../../helpers/engines/dist-process';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
-import { immutableFiles, isPossible, readOnlyMount } from '../../../helpers/unwritable';
+import { immutableFiles, isPossible, readOnlyMount } from '../../../helpers/hosts/unwritable';
 import { endWithoutTrace, holderOf, logOf, otherSession } from '../session-processes';
 
 const TOLD_MS = 10_000;

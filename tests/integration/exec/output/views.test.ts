@@ -1,7 +1,7 @@
 // S11: what real programs draw is shown in its last state; omitted parts can be read exactly.
 import { commandView } from '../../../../exec/host/command-view';
 import { findOnPath } from '../../../../system/executable';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace } from '../session-processes';
 
 let t: TestHost;

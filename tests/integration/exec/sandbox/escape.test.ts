@@ -9,7 +9,7 @@ import { detectTreeKill, killTree, treeCommand } from '../../../../exec/processe
 import { sessionPaths } from '../../../../exec/session-paths';
 import { readTree } from '../../../../exec/tree-record';
 import { childrenOf, descendantsOf } from '../../../../system/processes/proc';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { ESCAPEES, newMark, TRACELESS } from './escapees';
 import { hostOfUser, noHostOfUser, USER_SESSION, type HostOfUser } from './host-of-user';
 import {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Snapshot } from '../../../../exec/protocol';
 import type { TreeKill } from '../../../../contracts/sessions/session';
-import type { TestSandbox } from '../../../helpers/sandbox';
+import type { TestSandbox } from '../../../helpers/hosts/sandbox';
 
 const DIST = join(__dirname, '..', '..', '..', '..', 'dist');
 /** The user `nobody`, with whatever id. */

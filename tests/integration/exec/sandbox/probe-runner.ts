@@ -1,6 +1,6 @@
 // Commands in a host with a sandbox or without, as this user or as another: what probes of a sandbox are tried with.
-import type { TestSandbox } from '../../../helpers/sandbox';
-import { testHost } from '../../../helpers/session-host';
+import type { TestSandbox } from '../../../helpers/hosts/sandbox';
+import { testHost } from '../../../helpers/terminals/session-host';
 import { hostOfUser, USER_SESSION } from './host-of-user';
 
 export interface Runner {

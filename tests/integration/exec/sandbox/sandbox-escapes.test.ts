@@ -1,6 +1,6 @@
 // X4, X5: what runs in a sandbox does nothing to its host, seen from outside. Each way out is tried without a sandbox
 // first: there it works, so it is the sandbox that keeps it from working.
-import { noSandbox } from '../../../helpers/sandbox';
+import { noSandbox } from '../../../helpers/hosts/sandbox';
 import { PROBES, PROBES_OF_NAMESPACES, tidy, type Probe } from './escape-probes';
 import { NOBODY, noHostOfUser } from './host-of-user';
 import { Outside } from './outside-of-sandbox';

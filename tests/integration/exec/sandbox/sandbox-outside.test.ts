@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readText } from '../../../../system/processes/proc';
-import { noSandbox } from '../../../helpers/sandbox';
+import { noSandbox } from '../../../helpers/hosts/sandbox';
 import { until } from '../../../helpers/until';
 import { NOBODY, noHostOfUser } from './host-of-user';
 import { Outside } from './outside-of-sandbox';

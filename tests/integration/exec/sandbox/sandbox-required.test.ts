@@ -11,8 +11,8 @@ import {
 } from '../../../../exec/sandbox/open-sandbox';
 import { real, type SandboxProfile } from '../../../../exec/sandbox/profile';
 import { SessionHost } from '../../../../exec/host/session-host';
-import { noSandbox, sandboxOf } from '../../../helpers/sandbox';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { noSandbox, sandboxOf } from '../../../helpers/hosts/sandbox';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace } from '../session-processes';
 
 const PATH = process.env.PATH;

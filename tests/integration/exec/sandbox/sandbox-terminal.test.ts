@@ -13,9 +13,9 @@ import { basename, join } from 'node:path';
 import { SessionHost } from '../../../../exec/host/session-host';
 import { StubFolder } from '../../../../exec/host/stub-folder';
 import { stubFiles } from '../../../../tools/stubs/stub-files';
-import { noSandbox } from '../../../helpers/sandbox';
-import { testHost, type TestHost } from '../../../helpers/session-host';
-import { describedTool } from '../../../helpers/stub-session';
+import { noSandbox } from '../../../helpers/hosts/sandbox';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
+import { describedTool } from '../../../helpers/tools/stub-session';
 import { ESCAPEES, newMark } from './escapees';
 import {
   endWithoutTrace,

@@ -1,6 +1,6 @@
 // S6: code arrives as it was sent, whatever it holds.
 import { createHash } from 'node:crypto';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace, logOf } from '../session-processes';
 
 let t: TestHost;

@@ -1,7 +1,7 @@
 // S2, S4, S7, S8, S18: an end is a fact of the operating system, reported at once and with its cause.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace, holderOf, logOf, otherSession, reset } from '../session-processes';
 
 let t: TestHost;

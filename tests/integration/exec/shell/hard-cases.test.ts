@@ -1,8 +1,8 @@
 // Regressions: each was found by a test or a review and failed before its fix.
 import { SessionHost } from '../../../../exec/host/session-host';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace } from '../session-processes';
-import { holderRecord } from '../../../helpers/holder-record';
+import { holderRecord } from '../../../helpers/terminals/holder-record';
 
 let t: TestHost;
 beforeAll(() => (t = testHost()));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { importsOf } from '../../../../checks/javascript-imports';
 import type { CommandView } from '../../../../contracts/sessions/session';
 import { sessionPaths } from '../../../../exec/session-paths';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace } from '../session-processes';
 
 let t: TestHost;

@@ -1,6 +1,6 @@
 // Line settings that a program leaves behind are restored; those set by the session itself stay.
 import { readFileSync } from 'node:fs';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace, holderOf, reset } from '../session-processes';
 
 let t: TestHost;

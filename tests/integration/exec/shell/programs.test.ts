@@ -1,6 +1,6 @@
 // S15: the ability to end a whole tree does not hinder programs: installers and changes of user work in a session.
 import { spawnSync } from 'node:child_process';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace } from '../session-processes';
 
 let t: TestHost;

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 import { ESCAPEES, newMark } from '../sandbox/escapees';
 import {

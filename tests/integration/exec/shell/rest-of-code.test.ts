@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TreeKill } from '../../../../contracts/sessions/session';
 import { detectTreeKill } from '../../../../exec/processes/process-tree';
-import { testEachOf } from '../../../helpers/long-run';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testEachOf } from '../../../helpers/run/long-run';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 import { endWithoutTrace, holderOf, processesMarked, reset } from '../session-processes';
 

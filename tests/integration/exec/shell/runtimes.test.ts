@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandView } from '../../../../contracts/sessions/session';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace } from '../session-processes';
 
 let t: TestHost;

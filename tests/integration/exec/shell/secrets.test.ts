@@ -6,8 +6,8 @@ import { readLog, logEnd } from '../../../../exec/output/log-reader';
 import { SecretStore } from '../../../../exec/host/secret-store';
 import { sessionPaths } from '../../../../exec/session-paths';
 import { SessionHost } from '../../../../exec/host/session-host';
-import { filesWith } from '../../../helpers/files-with';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { filesWith } from '../../../helpers/tools/files-with';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 
 const VALUE = 'swordfish-4711-planted';
 const MULTI = `-----BEGIN KEY-----\nswordfish-of-two\n-----END KEY-----`;

@@ -1,7 +1,7 @@
 // S1, S9: what persists in a session, what its shells begin with, and what no other session sees.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace } from '../session-processes';
 
 let t: TestHost;

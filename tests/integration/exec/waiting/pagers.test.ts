@@ -1,7 +1,7 @@
 // S9: nothing waits in a pager, and programs are told what terminal they have.
 import { spawnSync } from 'node:child_process';
 import { findOnPath } from '../../../../system/executable';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace } from '../session-processes';
 
 let t: TestHost;

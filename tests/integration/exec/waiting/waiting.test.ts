@@ -4,7 +4,7 @@ import { readTree } from '../../../../exec/tree-record';
 import { sessionPaths } from '../../../../exec/session-paths';
 import type { Shell } from '../../../../exec/holder/shell/shell';
 import { WaitingWatch } from '../../../../exec/holder/waiting/waiting-watch';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace, reset } from '../session-processes';
 
 let t: TestHost;

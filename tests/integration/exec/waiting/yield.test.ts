@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { YieldSettings } from '../../../../contracts/sessions/session';
 import { commandView } from '../../../../exec/host/command-view';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace, logOf, otherSession, reset } from '../session-processes';
 
 let t: TestHost;

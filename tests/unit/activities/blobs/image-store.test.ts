@@ -7,7 +7,7 @@ import { markOf, type AgentsServer } from '../../../../activities/blobs/image-ow
 import { ImageStore } from '../../../../activities/blobs/image-store';
 import { imageFacts } from '../../../../contracts/tools/image-header';
 import type { ImageRef } from '../../../../contracts/tools/images';
-import { png } from '../../../helpers/images';
+import { png } from '../../../helpers/tools/images';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

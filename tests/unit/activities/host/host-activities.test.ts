@@ -22,9 +22,9 @@ import { AuditLog } from '../../../../exec/host/audit-log';
 import { HostAccess } from '../../../../exec/host/host-access';
 import { processStat } from '../../../../system/processes/proc';
 import { SessionHost } from '../../../../exec/host/session-host';
-import { testHost, type TestHost } from '../../../helpers/session-host';
+import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
-import { holderRecord } from '../../../helpers/holder-record';
+import { holderRecord } from '../../../helpers/terminals/holder-record';
 
 const CLAIMED_AT = 1_000;
 const AT_ONCE = { ...DEFAULT_YIELD, firstOutputMs: 0, betweenOutputMs: 0 };

@@ -5,7 +5,7 @@ import { ImageFiles } from '../../../../activities/blobs/image-files';
 import { ImageStore } from '../../../../activities/blobs/image-store';
 import { CollectedImages } from '../../../../activities/tools/collected-images';
 import type { ToolResult } from '../../../../contracts/agents/agent';
-import { png } from '../../../helpers/images';
+import { png } from '../../../helpers/tools/images';
 
 const { signal } = new AbortController();
 const RESULT: ToolResult = { callId: 'c', tool: 't', content: 'looked', isError: false };

@@ -26,7 +26,7 @@ import { receiveTree } from '../../../../exec/transfer/receiver/receive-tree';
 import { sendStream } from '../../../../exec/transfer/sender/send-stream';
 import { sendTree } from '../../../../exec/transfer/sender/send-tree';
 import { smallDisk } from '../../../integration/exec/output/small-disk';
-import { channelPair, copy, Seen, treeOf } from '../../../helpers/transfers';
+import { channelPair, copy, Seen, treeOf } from '../../../helpers/hosts/transfers';
 
 const SIZE = 6_000_000;
 let root: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathOf } from '../../../../exec/transfer/names';
 import { receiveStream } from '../../../../exec/transfer/receiver/receive-stream';
 import { sendTree, type SendOptions } from '../../../../exec/transfer/sender/send-tree';
-import { channelPair, copy } from '../../../helpers/transfers';
+import { channelPair, copy } from '../../../helpers/hosts/transfers';
 
 let root: string;
 beforeEach(() => (root = mkdtempSync(join(tmpdir(), 'holdfast-kernel-'))));

@@ -14,7 +14,7 @@ afterAll(() => process.umask(usual));
 
 /** The mode of the file afterwards. */
 async function upload(name: string): Promise<string> {
-  const { channelPair } = await import('../../../helpers/transfers');
+  const { channelPair } = await import('../../../helpers/hosts/transfers');
   const { pathOf } = await import('../../../../exec/transfer/names');
   const { receiveTree } = await import('../../../../exec/transfer/receiver/receive-tree');
   const { sendStream } = await import('../../../../exec/transfer/sender/send-stream');

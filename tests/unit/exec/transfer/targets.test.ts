@@ -22,7 +22,7 @@ import { pathOf } from '../../../../exec/transfer/names';
 import type { Outcome } from '../../../../exec/transfer/outcomes';
 import { sendTree } from '../../../../exec/transfer/sender/send-tree';
 import { serveFiles, type FilesConfig } from '../../../../exec/transfer/serve-files';
-import { channelPair, Seen } from '../../../helpers/transfers';
+import { channelPair, Seen } from '../../../helpers/hosts/transfers';
 
 let root: string;
 let from: string;

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { pathOf } from '../../../../exec/transfer/names';
 import type { Entry, Message } from '../../../../exec/transfer/transfer-messages';
 import { receiveTree } from '../../../../exec/transfer/receiver/receive-tree';
-import { channelPair, copy, Seen, treeOf } from '../../../helpers/transfers';
+import { channelPair, copy, Seen, treeOf } from '../../../helpers/hosts/transfers';
 
 let root: string;
 let from: string;

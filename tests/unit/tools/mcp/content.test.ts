@@ -1,6 +1,6 @@
 import { imageFacts } from '../../../../contracts/tools/image-header';
 import { contentText, resultValue } from '../../../../tools/mcp/content';
-import { png } from '../../../helpers/images';
+import { png } from '../../../helpers/tools/images';
 
 const base64 = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
 

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { agentWorkflowId } from '../../../../contracts/ids';
 import { DEFAULT_CHECKPOINTS } from '../../../../contracts/workspaces/settings';
 import { HostWorkspaces } from '../../../../workers/host/host-workspaces';
-import { testHost } from '../../../helpers/session-host';
-import { testClient, uniqueId } from '../../../helpers/temporal';
+import { testHost } from '../../../helpers/terminals/session-host';
+import { testClient, uniqueId } from '../../../helpers/engines/temporal';
 import { until } from '../../../helpers/until';
 
 test('the folder of an agent that was terminated goes to its heir, that of one whom this server does not know stays', async () => {
-  const { host, cwd, end } = testHost();
+  const { host, cwd, ...own } = testHost();
   const { temporal } = await testClient();
   const log = jest.fn();
   const { trees, looks } = new HostWorkspaces({
@@ -35,6 +35,6 @@ test('the folder of an agent that was terminated goes to its heir, that of one w
     expect(folders.map((folder) => existsSync(folder))).toEqual([false, true]);
     expect(log).not.toHaveBeenCalled();
   } finally {
-    await end();
+    await own.end();
   }
 });

@@ -1,0 +1,104 @@
+// MCP servers as a worker has them, without a worker: started for real, and gone at the end.
+import { join } from 'node:path';
+import { packageRoot } from '../../../system/package-root';
+import { isAlive, identityOf, type Identity } from '../../../system/processes/process-identity';
+import { sessionEnvironment } from '../../../exec/host/session-environment';
+import { McpServers } from '../../../tools/mcp/servers';
+import type { McpServerSettings, StdioServer } from '../../../tools/mcp/mcp-settings';
+import { createToolRegistry, type ToolRegistry } from '../../../tools/registry';
+import type { ToolContext } from '../../../tools/tool';
+import type { ToolOutcome } from '../../../contracts/tools/tools';
+import { until } from '../until';
+
+const BIN = join(packageRoot(), 'node_modules', '.bin');
+const FIXTURE = join(packageRoot(), 'tests', 'fixtures', 'mcp-server.mjs');
+
+const stdio = (args: string[]): StdioServer => ({
+  kind: 'stdio',
+  command: process.execPath,
+  args,
+  cwd: packageRoot(),
+  env: sessionEnvironment(process.env),
+});
+
+export const settings = (
+  name: string,
+  transport: McpServerSettings['transport'],
+  more: Partial<McpServerSettings> = {},
+): McpServerSettings => ({
+  name,
+  transport,
+  enabledTools: null,
+  disabledTools: [],
+  startupMs: 20_000,
+  toolMs: 20_000,
+  secrets: [],
+  fault: null,
+  ...more,
+});
+
+/** A server of npm, as its users start it. */
+export const reference = (
+  name: 'everything' | 'filesystem',
+  args: string[] = [],
+  more?: Partial<McpServerSettings>,
+): McpServerSettings => settings(name, stdio([join(BIN, `mcp-server-${name}`), ...args]), more);
+
+/** Our own, whose faults can be asked for. */
+export const fixture = (
+  { name = 'fix', mode = 'stdio', journal = '' } = {},
+  more?: Partial<McpServerSettings>,
+): McpServerSettings => settings(name, stdio([FIXTURE, mode, journal]), more);
+
+export const FIXTURE_FILE = FIXTURE;
+
+export interface TestServers {
+  servers: McpServers;
+  registry: ToolRegistry;
+  warnings: string[];
+  /** Resolves when each of them is connected. */
+  connected(): Promise<void>;
+  call(tool: string, args?: Record<string, unknown>, signal?: AbortSignal): Promise<ToolOutcome>;
+  /** Closes all; returns the processes that are left. */
+  end(): Promise<number[]>;
+}
+
+export function testServers(...all: McpServerSettings[]): TestServers {
+  const started: Identity[] = [];
+  const warnings: string[] = [];
+  const servers = new McpServers({
+    version: '0.0.0',
+    onProcess(pid) {
+      started.push(identityOf(pid));
+      return () => undefined;
+    },
+    log: {
+      info: () => undefined,
+      warn: (message, facts) => void warnings.push(`${message} ${JSON.stringify(facts)}`),
+    },
+  });
+  const registry = createToolRegistry([], [servers]);
+  servers.reconcile(all);
+  const context = (signal: AbortSignal): ToolContext =>
+    ({
+      agent: 'a',
+      key: 'k',
+      attempt: 1,
+      settings: {},
+      caller: null,
+      host: null,
+      signal,
+    }) as unknown as ToolContext;
+  return {
+    servers,
+    registry,
+    warnings,
+    connected: () => until(() => servers.status().every(({ state }) => state === 'connected')),
+    call: (tool, args = {}, signal = new AbortController().signal) =>
+      registry.invoke({ callId: 'c', tool, args }, context(signal)),
+    async end() {
+      await servers.close();
+      return started.filter(isAlive).map(({ pid }) => pid);
+    },
+  };
+}

@@ -1,0 +1,183 @@
+// Conversations that outgrow a model, a turn or a history.
+import { setTimeout as delay } from 'node:timers/promises';
+import { HoldfastError } from '../../../../contracts/errors/holdfast-error';
+import type { ModelProvider, ModelRequest, RawReply } from '../../../../models/provider';
+import { defineTool } from '../../../../tools/tool';
+import { HoldfastTestEnvironment, simulatedHost, toolCall } from '../../../../testing';
+import * as z from 'zod/mini';
+
+let env: HoldfastTestEnvironment;
+const runs: string[] = [];
+const note = defineTool({
+  name: 'note',
+  description: 'Notes a text.',
+  args: z.strictObject({ text: z.string() }),
+  effects: 'once',
+  run: ({ text }) => {
+    runs.push(text);
+    return Promise.resolve(`noted ${text}`);
+  },
+});
+
+beforeAll(async () => {
+  env = await HoldfastTestEnvironment.createLocal({ host: simulatedHost({ true: '' }), tools: [note] });
+}, 60_000);
+afterAll(() => env.close());
+
+/** A custom model: gets the request and its number. */
+function model(
+  reply: (request: ModelRequest, n: number) => RawReply,
+  more: Partial<ModelProvider> = {},
+): string {
+  let n = 0;
+  return env.model({ ...more, reply: (request) => Promise.resolve(reply(request, n++)) });
+}
+const usage = (
+  inputTokens: number,
+  outputTokens = 100,
+  costUsd: number | null = null,
+): RawReply['usage'] => ({
+  inputTokens,
+  outputTokens,
+  cachedTokens: 0,
+  costUsd,
+});
+const textsOf = ({ messages }: ModelRequest): string => messages.map(({ text }) => text).join('\n');
+const isSummary = ({ system }: ModelRequest): boolean => system.startsWith('You sum up');
+
+describe('a spent budget ends the turn before its next step, with its reason and the answer so far', () => {
+  const asksOn = (each: RawReply['usage']): string =>
+    model((_, n) => ({
+      text: `So far ${n}. ${toolCall('note', { text: 'budget' })}`,
+      ...(each && { usage: each }),
+    }));
+
+  test.each([
+    { what: 'tokens', limits: { tokens: 3_000 }, each: usage(1_000, 100), reason: 'token_limit', steps: 3 },
+    { what: 'cost', limits: { costUsd: 0.5 }, each: usage(10, 10, 0.25), reason: 'cost_limit', steps: 2 },
+  ] as const)('of $what', async ({ what, limits, each, reason, steps }) => {
+    const agent = env.agent(`budget-${what}`);
+    await agent.start({ task: 'x', model: asksOn(each), limits });
+    const result = await agent.result();
+    expect(result).toMatchObject({ reason, steps, answer: `So far ${steps - 1}.` });
+    expect(result.usage?.inputTokens).toBe(steps * (each?.inputTokens ?? 0));
+  });
+
+  test('of what its sub-agents took, too', async () => {
+    const child = model(() => ({ text: 'found', usage: usage(5_000) }));
+    const id = 'budget-tree';
+    const parent = model((_, n) => ({
+      text:
+        n === 0
+          ? toolCall('spawn_agent', { role: 'finder', prompt: 'find', model: child })
+          : toolCall('wait_for_agents', { agent_ids: [`${id}-finder-1`] }),
+      usage: usage(100, 0),
+    }));
+    await env.agent(id).start({ task: 'x', model: parent, limits: { tokens: 5_000 } });
+    expect(await env.agent(id).result()).toMatchObject({
+      reason: 'token_limit',
+      steps: 2,
+      usage: { inputTokens: 5_200 },
+    });
+    expect((await env.agent(`${id}-finder-1`).state()).settings.limits).toMatchObject({ tokens: 4_900 });
+  });
+});
+
+test('a conversation that fills the model’s window is summarised in a step, and the model continues with the summary', async () => {
+  const seen: ModelRequest[] = [];
+  const name = model(
+    (request, n) => {
+      seen.push(request);
+      if (isSummary(request)) return { text: 'The task is x; alpha is done.', usage: usage(900) };
+      if (n === 0) return { text: toolCall('note', { text: 'alpha' }), usage: usage(850) };
+      return { text: 'done', usage: usage(50) };
+    },
+    { window: 1_000 },
+  );
+  const agent = env.agent('compact');
+  await agent.start({ task: 'the long task', model: name });
+  expect(await agent.result()).toMatchObject({ answer: 'done', steps: 3, usage: { inputTokens: 1_800 } });
+  expect(textsOf(seen[1] as ModelRequest)).toMatch(/the long task[^]*noted alpha/);
+  expect(textsOf(seen[2] as ModelRequest)).toContain('The task is x; alpha is done.');
+  expect(textsOf(seen[2] as ModelRequest)).not.toContain('noted alpha');
+  expect((await agent.transcript()).messages.map(({ role }) => role)).toEqual([
+    'user',
+    'assistant',
+    'tool',
+    'summary',
+    'assistant',
+  ]);
+});
+
+test('a conversation that the provider calls too long is summed up once, and ends the turn when that does not help', async () => {
+  const tooLong = new HoldfastError('model_context_length', {
+    model: 'm',
+    got: 400,
+    reason: 'too many tokens',
+  });
+  const asked: string[] = [];
+  const name = (id: string, helps: boolean): string =>
+    env.model({
+      reply: (request) => {
+        asked.push(`${id} ${isSummary(request) ? 'summary' : 'step'}`);
+        if (isSummary(request)) return Promise.resolve({ text: 'In short.' });
+        const text = textsOf(request);
+        if (text.includes('noted') || (text.includes('In short.') && !helps)) return Promise.reject(tooLong);
+        const isDone = text.includes('In short.');
+        return Promise.resolve({ text: isDone ? 'done' : toolCall('note', { text: 'long' }) });
+      },
+    });
+  await env.agent('too-long').start({ task: 'x', model: name('helps', true) });
+  expect(await env.agent('too-long').result()).toMatchObject({ answer: 'done', steps: 4 });
+  await env.agent('still-too-long').start({ task: 'x', model: name('not', false) });
+  await expect(env.agent('still-too-long').result()).rejects.toMatchObject({ code: 'model_context_length' });
+  expect(asked).toEqual([
+    ...['helps step', 'helps step', 'helps summary', 'helps step'],
+    ...['not step', 'not step', 'not summary', 'not step'],
+  ]);
+});
+
+test('a turn of many steps continues as new: every step is run once, and nothing of it is lost', async () => {
+  const steps = 190;
+  const name = model(({ messages }) => {
+    const n = messages.filter(({ role }) => role === 'assistant').length;
+    return { text: n < steps ? toolCall('note', { text: `many ${n}` }) : 'all noted' };
+  });
+  const agent = env.agent('many-steps');
+  await agent.start({ task: 'x', model: name, limits: { steps: 500 } });
+  expect(await agent.result()).toMatchObject({ answer: 'all noted', steps: steps + 1 });
+  expect(runs.filter((text) => text.startsWith('many '))).toEqual(
+    Array.from({ length: steps }, (_, n) => `many ${n}`),
+  );
+  const first = await env.temporal.client.workflow.getHandle('agent/many-steps/turn/1').fetchHistory();
+  expect(first.events?.length).toBeLessThan(2_000);
+  expect((await agent.transcript(0, 1_000)).messages).toHaveLength(2 * steps + 2);
+}, 90_000);
+
+test('an agent with a long history continues as new between turns, summarises the excess, and keeps its sub-agents until its stop', async () => {
+  const id = 'moves-on';
+  let last: ModelRequest | undefined;
+  const child = env.model({ reply: ({ signal }) => delay(600_000, { text: 'late' }, { signal }) });
+  const name = model((request, n) => {
+    last = request;
+    if (isSummary(request)) return { text: 'What came before.' };
+    if (n === 0) return { text: toolCall('spawn_agent', { role: 'stays', prompt: 'x', model: child }) };
+    return { text: `answer ${n}` };
+  });
+  const agent = env.agent(id);
+  await agent.start({ mode: 'conversation', model: name });
+  const { runId } = await agent.state();
+  const large = 'x'.repeat(400_000);
+  for (let n = 0; n < 12; n++) {
+    expect(await agent.send(`message ${n} ${large}`)).toMatchObject({ reason: 'answered' });
+  }
+  const { answer } = await agent.send('the last');
+  const state = await agent.state();
+  expect(state.runId).not.toBe(runId);
+  expect(state).toMatchObject({ turns: 13, agents: [{ agentId: `${id}-stays-1`, status: 'running' }] });
+  expect(answer).toMatch(/^answer \d+$/);
+  expect(textsOf(last as ModelRequest)).toMatch(/What came before\.[^]*the last/);
+  await agent.stop('enough');
+  await agent.result();
+  expect(await env.agent(`${id}-stays-1`).result()).toMatchObject({ reason: 'stopped' });
+}, 90_000);
