@@ -1,16 +1,18 @@
 // Injects the faults of a schedule, and keeps server and worker running between them.
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HolderRecord } from '../../../exec/client/holder-client';
 import { listSessions, sessionPaths, sessionsDirectory } from '../../../exec/session-paths';
 import { enginePaths, readRecord } from '../../../engine/record';
 import { readJson } from '../../../system/json-file';
+import { isStopped } from '../../../system/processes/proc';
 import { isAlive, type Identity } from '../../../system/processes/process-identity';
 import { stopWorker } from '../../../workers/process/worker-process';
 import { lastWorker, runningWorker } from '../../../workers/process/worker-record';
 import type { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { immutableFiles, isPossible, readOnlyMount } from '../../helpers/hosts/unwritable';
+import { until } from '../../helpers/until';
 import type { Recorder } from './recorder';
 import { FAULTS, type Fault, type FaultKind } from './schedule';
 
@@ -31,11 +33,14 @@ interface Parts {
 }
 
 export class FaultInjector {
+  /** The faults that met what they are meant for. */
+  readonly hits = new Set<FaultKind>();
   private readonly over = new AbortController();
   /** Restarts wait for these. */
   private readonly away = new Map<'server' | 'worker', number>();
   private readonly healing: Promise<void>[] = [];
   private readonly running: Promise<unknown>[] = [];
+  private isArmed = false;
 
   constructor(
     private readonly parts: Parts,
@@ -51,6 +56,7 @@ export class FaultInjector {
     this.over.abort();
     await Promise.all(this.running);
     await Promise.all(this.healing);
+    this.noteCrash();
     rmSync(this.crashFile, { force: true });
     this.away.clear();
     await this.restart('server');
@@ -66,6 +72,7 @@ export class FaultInjector {
       if (this.over.signal.aborted) return;
       try {
         await this.injectOne(fault);
+        if (fault.kind !== 'crash-worker') this.hits.add(fault.kind);
       } catch (err) {
         // What was to be killed is not there: another fault has done that.
         this.parts.recorder.note(`${fault.kind} found nothing: ${String(err)}`);
@@ -85,6 +92,8 @@ export class FaultInjector {
         await stopWorker(engine.dataDir);
         return;
       case 'crash-worker':
+        this.noteCrash();
+        this.isArmed = true;
         return writeFileSync(this.crashFile, point);
       case 'kill-server':
         this.stayAway('server', forMs);
@@ -95,11 +104,9 @@ export class FaultInjector {
         await Promise.all([engine.killServer(), engine.killWorker()]);
         return;
       case 'kill-holder':
-        process.kill(this.holder(which).pid, 'SIGKILL');
-        return;
+        return this.killHolder(which);
       case 'kill-mcp':
-        for (const pid of this.parts.servers()) process.kill(pid, 'SIGKILL');
-        return;
+        return this.killServers();
       case 'freeze-worker':
         return this.freeze(runningWorker(engine.dataDir)?.identity, forMs);
       case 'freeze-server':
@@ -109,6 +116,24 @@ export class FaultInjector {
       case 'read-only':
         return this.forbid(forMs);
     }
+  }
+
+  private async killHolder(which: number): Promise<void> {
+    const holder = this.holder(which);
+    process.kill(holder.pid, 'SIGKILL');
+    await until(() => !isAlive(holder));
+  }
+
+  private killServers(): void {
+    const servers = this.parts.servers();
+    if (servers.length === 0) throw new Error('no MCP server');
+    for (const pid of servers) process.kill(pid, 'SIGKILL');
+  }
+
+  /** A worker that crashes at a point removes the file that named it. */
+  private noteCrash(): void {
+    if (this.isArmed && !existsSync(this.crashFile)) this.hits.add('crash-worker');
+    this.isArmed = false;
   }
 
   private holder(which: number): Identity {
@@ -122,9 +147,10 @@ export class FaultInjector {
     return found;
   }
 
-  private freeze(identity: Identity | undefined, forMs: number): void {
+  private async freeze(identity: Identity | undefined, forMs: number): Promise<void> {
     if (!identity) throw new Error('no process');
     process.kill(identity.pid, 'SIGSTOP');
+    await until(() => isStopped(identity.pid));
     this.healAfter(forMs, () => {
       if (isAlive(identity)) process.kill(identity.pid, 'SIGCONT');
     });

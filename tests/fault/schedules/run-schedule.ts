@@ -12,7 +12,7 @@ import { AgentWorker } from './agent-worker';
 import { FaultInjector } from './fault-injector';
 import type { History } from './history';
 import { Recorder } from './recorder';
-import type { Schedule, WorkerPlan } from './schedule';
+import type { FaultKind, Schedule, WorkerPlan } from './schedule';
 import { SessionWorker } from './session-worker';
 
 const TOOLS = join(packageRoot(), 'tests', 'fixtures', 'effect-tools.mjs');
@@ -23,6 +23,8 @@ export interface Finished {
   history: History;
   /** What happened when, for people. */
   events: string[];
+  /** The faults that met what they are meant for. */
+  hits: ReadonlySet<FaultKind>;
 }
 
 /** `plant`: a fault that the check has to find, planted when the work is done. */
@@ -33,11 +35,10 @@ export async function runSchedule(
   const engine = new EngineOfItsOwn({ ownServer: true });
   const recorder = new Recorder();
   const files = scratch();
+  const servers = (): number[] => processesMarked(`mcp ${recorder.folder}`).map((line) => parseInt(line, 10));
+  const injector = new FaultInjector({ engine, recorder, servers }, faults);
   try {
     await startEngine(engine, recorder);
-    const servers = (): number[] =>
-      processesMarked(`mcp ${recorder.folder}`).map((line) => parseInt(line, 10));
-    const injector = new FaultInjector({ engine, recorder, servers }, faults);
     const make = (plan: WorkerPlan): SessionWorker | AgentWorker =>
       plan.kind === 'session'
         ? new SessionWorker(engine, recorder, plan)
@@ -62,7 +63,7 @@ export async function runSchedule(
     files.remove();
     recorder.remove();
   }
-  return { history: recorder.history, events: recorder.events };
+  return { history: recorder.history, events: recorder.events, hits: injector.hits };
 }
 
 async function startEngine(engine: EngineOfItsOwn, { folder }: Recorder): Promise<void> {

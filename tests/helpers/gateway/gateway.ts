@@ -10,6 +10,7 @@ import { publishedRegistry } from '../../../workers/tools/registry-record';
 import type { EngineOfItsOwn } from '../engines/engine-of-its-own';
 import type { RemoteHost } from '../hosts/remote-host';
 import { until } from '../until';
+import { ApiDocument } from './api-document';
 
 export const gatewayOn = (engine: EngineOfItsOwn, options: Partial<GatewayOptions> = {}): Promise<Gateway> =>
   startGateway({
@@ -50,12 +51,21 @@ export interface Answer {
 
 export type Json = Record<string, unknown>;
 
-/** Sends requests with one token. */
+/** Sends requests with one token, and compares good answers with the gateway's document. */
 export class ApiClient {
+  private readonly document: ApiDocument;
+
   constructor(
     private readonly url: string,
     readonly token: string | null,
-  ) {}
+  ) {
+    this.document = new ApiDocument(url);
+  }
+
+  /** The operations of the document that had a good answer. */
+  get asked(): ReadonlySet<string> {
+    return this.document.asked;
+  }
 
   static async of(gateway: Gateway, role: Role, agents: string[] = ['*']): Promise<ApiClient> {
     const { token } = await gateway.tokens.create({ name: role, role, agents, validMs: null });
@@ -79,7 +89,10 @@ export class ApiClient {
     });
     const text = await answer.text();
     const isJson = /json/.test(answer.headers.get('Content-Type') ?? '');
-    return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+    const { status } = answer;
+    const parsed: unknown = isJson ? JSON.parse(text) : text;
+    if (status < 300) await this.document.check(method, path, { status, isJson, body: parsed });
+    return { status, headers: answer.headers, body: parsed };
   }
 
   /** The JSON of an answer that must be good. */

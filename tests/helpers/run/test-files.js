@@ -19,6 +19,7 @@ const LEFT_OUT = [
   'docs/tools',
   'docs/upgrading',
   'unit/checks/code-checks',
+  'unit/tools/grep-files-tool',
   'unit/tools/stubs/stubs-hostile',
   'unit/tools/stubs/stubs-node',
 ];
@@ -49,21 +50,18 @@ const FILES = [
   'integration/agents/conversation',
   'integration/agents/sub-agents',
   'integration/agents/wait',
-  'integration/agents/requests',
   'integration/agents/seed-example',
   'integration/agents/failing-model',
   'integration/models/providers',
   'integration/models/odd-answers',
   // Tools
-  'fault/tool-calls',
   'integration/tools/tool-calls',
   'integration/tools/tool-promises',
-  'integration/mcp/servers',
+  'integration/mcp/http',
   // Security
   'integration/exec/sandbox/escape',
   'integration/exec/sandbox/sandbox-required',
   'integration/approvals/secrets',
-  'integration/approvals/approval-pages',
   // What people and programs use
   'integration/cli/ps',
   'integration/cli/cli-start',

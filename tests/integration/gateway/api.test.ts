@@ -1,8 +1,7 @@
 // The HTTP API: each route does what it says, says what its schema says, and tells bad input what is wrong.
-import Ajv2020 from 'ajv/dist/2020';
 import type { Route } from '../../../gateway/http/route';
 import { ALL_ROUTES } from '../../../gateway/routes/all-routes';
-import { ApiClient, type Answer, type Json } from '../../helpers/gateway/gateway';
+import type { ApiClient, Json } from '../../helpers/gateway/gateway';
 import { GatewayOfItsOwn } from '../../helpers/gateway/gateway-of-its-own';
 import { call, QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
@@ -12,60 +11,11 @@ const { engine, files } = own;
 let api: ApiClient;
 beforeAll(async () => {
   await own.start({ config: '[policy.agents]\nasked = "ask"\n', role: 'admin' });
-  api = new Checked(own.gateway.url, own.api.token);
+  api = own.api;
 }, 60_000);
 afterAll(() => own.end(), 60_000);
 
 const routes = ALL_ROUTES as unknown as Route[];
-const asked = new Set<string>();
-
-/** Compares each answer with what the document says of it. */
-class Checked extends ApiClient {
-  private document: Promise<Json> | undefined;
-  private readonly ajv = new Ajv2020({ strict: false, validateFormats: false });
-
-  /** Its schemas refer to each other. */
-  private async read(): Promise<Json> {
-    const document = (await super.ask('GET', '/openapi.json')).body as Json;
-    this.ajv.addSchema({ $id: 'document', components: document.components });
-    return document;
-  }
-
-  override async ask(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Answer> {
-    const answer = await super.ask(method, path, body, headers);
-    const operation = await this.operationOf(method, path.split('?')[0] ?? '');
-    if (operation && answer.status < 300) {
-      asked.add(String(operation.operationId));
-      this.check(answer, operation);
-    }
-    return answer;
-  }
-
-  private check({ status, body }: Answer, operation: Json): void {
-    const responses = operation.responses as Record<string, { content?: Record<string, { schema: Json }> }>;
-    expect(Object.keys(responses)).toContain(String(status));
-    const schema = responses[status]?.content?.['application/json']?.schema;
-    if (!schema) return;
-    const isValid = this.ajv.compile({ $ref: `document${String(schema.$ref)}` });
-    if (!isValid(body))
-      throw new Error(`${String(operation.operationId)}: ${this.ajv.errorsText(isValid.errors)}`);
-  }
-
-  private async operationOf(method: string, path: string): Promise<Json | undefined> {
-    this.document ??= this.read();
-    const paths = (await this.document).paths as Record<string, Record<string, Json>>;
-    const found = Object.entries(paths)
-      .filter(([template]) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
-      .sort(([a], [b]) => a.split('{').length - b.split('{').length)[0];
-    return found?.[1][method.toLowerCase()];
-  }
-}
-
 async function start(replies: Parameters<typeof files.settings>[0], more: object = {}): Promise<string> {
   const id = uniqueId('api');
   await api.post('/v1/agents', {
@@ -281,7 +231,7 @@ test('the document has every route, and every route of the document was asked he
   const { body } = await api.ask('GET', '/openapi.json');
   const paths = (body as { paths: Record<string, Record<string, Json>> }).paths;
   for (const { path, method } of routes) expect(paths[path]?.[method.toLowerCase()]).toBeDefined();
-  // Streams, terminals, images and log-ins have files of their own; the rest is above.
+  // Streams, terminals, images, files and log-ins have test files of their own; the rest is above.
   const elsewhere = [
     'followAll',
     'followAgent',
@@ -306,7 +256,7 @@ test('the document has every route, and every route of the document was asked he
   );
   expect(new Set(known).size).toBe(known.length);
   expect(known.filter((name) => !/^[a-z][A-Za-z]+$/.test(name))).toEqual([]);
-  expect(known.filter((id) => !asked.has(id) && !elsewhere.includes(id))).toEqual([]);
+  expect(known.filter((id) => !api.asked.has(id) && !elsewhere.includes(id))).toEqual([]);
 });
 
 describe('bad input gets a problem that says what is allowed, and does nothing', () => {

@@ -117,11 +117,12 @@ describe('when the terminal of a script is killed, the call that it waits for is
 });
 
 test.each([
-  ['small', 5],
-  ['large', 300_000],
+  { name: 'small', length: 5, worker: 'the same worker' },
+  { name: 'large', length: 300_000, worker: 'the same worker' },
+  { name: 'kept', length: 5, worker: 'the next worker' },
 ])(
-  'a call that ends while its terminal is stopped gives the script its %s result once the terminal continues',
-  async (name, length) => {
+  'a call that ends while its terminal is stopped gives the script its $name result once the terminal continues, from $worker',
+  async ({ name, length, worker }) => {
     const code = `tool answers --file "$PWD/${name}" --length ${length} | wc -c`;
     const running = session.exec({ id: 'counts', code });
     running.catch(() => undefined);
@@ -134,6 +135,10 @@ test.each([
       const before = logged().length;
       writeFileSync(join(folder, `${name}.go`), '');
       await until(() => logged().slice(before).includes('a call could not be answered'));
+      if (worker === 'the next worker') {
+        await engine.killWorker();
+        await engine.startWorker({ tools: TOOLS });
+      }
     } finally {
       process.kill(pid, 'SIGCONT');
     }
