@@ -20,18 +20,19 @@ const root = join(__dirname, '..');
 const workflows = join(root, 'dist', 'workflows', 'index.js');
 const seals = join(root, 'dist', 'workflows', 'messages', 'sealed-messages.js');
 const traced = join(root, 'dist', 'workflows', 'messages', 'traced.js');
+const early = join(root, 'dist', 'workflows', 'messages', 'early-events.js');
 /** The second is for encrypted payloads: the workflow makes failures and checks seals. */
 const BUNDLES = [
   {
     name: 'workflow-bundle.js',
-    options: { workflowInterceptorModules: [traced], preloadModules: [workflows, traced] },
+    options: { workflowInterceptorModules: [early, traced], preloadModules: [workflows, early, traced] },
   },
   {
     name: 'workflow-bundle-encoding.js',
     options: {
       failureConverterPath: join(root, 'dist', 'encryption', 'failure-converter.js'),
-      workflowInterceptorModules: [seals, traced],
-      preloadModules: [workflows, seals, traced],
+      workflowInterceptorModules: [early, seals, traced],
+      preloadModules: [workflows, early, seals, traced],
     },
   },
 ];

@@ -1,8 +1,12 @@
 // Messages to workflows, typed by their entries in the tables of messages.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { contentOf, type Message } from '../../contracts/messages/message';
+import { ASKED_TOO_EARLY, contentOf, type Message } from '../../contracts/messages/message';
+import { PAUSE_MS } from './ask-server';
 import { deliver, type Delivery } from './deliver';
 import { updateIdOf } from './update-id';
+
+const MOST_TIMES_EARLY = 40;
 
 const argsOf = (request: unknown): [unknown?] => (request === undefined ? [] : [request]);
 
@@ -12,11 +16,21 @@ export const sendSignal = <Request>(
   request?: Request,
 ): Promise<void> => handle.signal(message.name, ...argsOf(request));
 
-export const sendQuery = <Request, Answer>(
+/** What came before a worker was ready for it is asked again: for ten seconds, once the first worker is there. */
+export async function sendQuery<Request, Answer>(
   handle: WorkflowHandle,
   message: Message<Request, Answer, 'query'>,
   request?: Request,
-): Promise<Answer> => handle.query<Answer, [unknown?]>(message.name, ...argsOf(request));
+): Promise<Answer> {
+  for (let again = 0; ; again++) {
+    try {
+      return await handle.query<Answer, [unknown?]>(message.name, ...argsOf(request));
+    } catch (err) {
+      if (again === MOST_TIMES_EARLY || !String(err).includes(ASKED_TOO_EARLY)) throw err;
+      await delay(PAUSE_MS);
+    }
+  }
+}
 
 /** Asks until the server has answered. Throws like `deliver`. `runId`: of an earlier run. */
 export const deliverQuery = <Request, Answer>(

@@ -5,6 +5,9 @@ import type { MessageContent } from '../message-content';
 import type * as answers from '../schemas/answers';
 import type * as requests from '../schemas/requests';
 
+/** A query came with events that only a workflow task may hand out: it is asked again. Stands in the failure's text. */
+export const ASKED_TOO_EARLY = 'asked before the workflow has taken its latest events: ask again';
+
 export type Kind = 'signal' | 'update' | 'query';
 
 /** Messages from `anyone` are documented; of the others, only this sender sends them. */

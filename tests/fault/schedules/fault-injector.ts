@@ -69,15 +69,21 @@ export class FaultInjector {
       await this.pause(LOOK_MS);
     for (const fault of this.faults) {
       await this.pause(fault.afterMs);
-      if (this.over.signal.aborted) return;
-      try {
-        await this.injectOne(fault);
-        if (fault.kind !== 'crash-worker') this.hits.add(fault.kind);
-      } catch (err) {
-        // What was to be killed is not there: another fault has done that.
-        this.parts.recorder.note(`${fault.kind} found nothing: ${String(err)}`);
-      }
+      while (!this.over.signal.aborted && !(await this.hasMet(fault)) && fault.isPatient)
+        await this.pause(LOOK_MS);
     }
+  }
+
+  private async hasMet(fault: Fault): Promise<boolean> {
+    try {
+      await this.injectOne(fault);
+    } catch (err) {
+      // What was to be killed is not there: another fault has done that.
+      this.parts.recorder.note(`${fault.kind} found nothing: ${String(err)}`);
+      return false;
+    }
+    if (fault.kind !== 'crash-worker') this.hits.add(fault.kind);
+    return true;
   }
 
   private async injectOne({ kind, forMs, which, point }: Fault): Promise<void> {
@@ -99,6 +105,7 @@ export class FaultInjector {
         this.stayAway('server', forMs);
         return engine.killServer();
       case 'kill-both':
+        if (!runningWorker(engine.dataDir)) throw new Error('no worker');
         this.stayAway('server', forMs);
         this.stayAway('worker', forMs);
         await Promise.all([engine.killServer(), engine.killWorker()]);

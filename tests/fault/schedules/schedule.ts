@@ -48,6 +48,8 @@ export interface Fault {
   which: number;
   /** Where the worker crashes, for `crash-worker`. */
   point: CrashPoint;
+  /** Waits for what it is meant for, if another fault has taken that away. */
+  isPatient?: true;
 }
 
 export interface Schedule {

@@ -44,7 +44,13 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => FIRST_SEED + round))(
 const STEPS = Array.from({ length: 12 }, (_, step) => step);
 
 test('each kind of fault meets what it is meant for', async () => {
-  const fault = { afterMs: 1_000, forMs: 200, which: 0, point: 'command-arrived' } satisfies Partial<Fault>;
+  const fault: Omit<Fault, 'kind'> = {
+    afterMs: 500,
+    forMs: 200,
+    which: 0,
+    point: 'command-arrived',
+    isPatient: true,
+  };
   const schedule: Schedule = {
     seed: 0,
     faults: possibleFaults.map((kind) => ({ kind, ...fault })),

@@ -1,0 +1,41 @@
+// Questions to workflows that no worker answers at the moment: `ps`, the page and `state` ask all the time.
+import { pendingActivities } from '../../client/delivery/pending-activity';
+import { workerLost } from '../../contracts/errors/failure';
+import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
+import { replayAll } from '../helpers/engines/replay-all';
+import { until } from '../helpers/until';
+
+const engine = new EngineOfItsOwn();
+beforeAll(() => engine.start(), 60_000);
+afterAll(async () => {
+  expect(await engine.end()).toEqual([]);
+}, 60_000);
+
+/** Longer than a workflow task or a question waits for the worker that had the workflow last. */
+const STICKY_MS = 5_000;
+/** More than there are tasks: it is likely that one of them is handed out first. */
+const QUESTIONS = 8;
+
+test('questions that wait for the next worker are answered, and change nothing of what the workflow does next', async () => {
+  const session = engine.client.session({ agent: 'asked', session: 0 });
+  const { workflow, activity } = engine.client.temporal;
+  const events = async (): Promise<unknown[]> =>
+    (await workflow.getHandle(session.workflowId).fetchHistory()).events ?? [];
+  const open = (): Promise<unknown[]> =>
+    pendingActivities(engine.client.temporal, session.workflowId).catch(() => []);
+  const running = session.exec({ id: 'first', code: 'sleep 1' });
+  await until(async () => (await open()).length === 1);
+  await engine.killWorker();
+  const answers = Promise.all(Array.from({ length: QUESTIONS }, () => session.state()));
+  // What they wait in is no longer the queue of the worker that was killed.
+  await new Promise((resolve) => setTimeout(resolve, STICKY_MS));
+  // As from the worker of a host that goes on: there is a workflow task now, and a message for it.
+  await activity.fail({ workflowId: session.workflowId, activityId: '1' }, workerLost());
+  const output = session.output({ from: 0 });
+  await until(async () => (await events()).length === 10);
+  await engine.startWorker();
+  expect((await answers).map(({ session: number }) => number)).toEqual(Array(QUESTIONS).fill(0));
+  expect(await output).toMatchObject({ session: 0 });
+  expect(await running).toMatchObject({ commandId: 'first', exitCode: 0 });
+  expect((await replayAll(engine.client)).failed).toEqual([]);
+}, 120_000);
