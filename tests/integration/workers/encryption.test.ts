@@ -15,6 +15,7 @@ import { encryptedPayloads, encryptingCodec } from '../../../encryption/data-con
 import type { KeySource } from '../../../encryption/encryption-settings';
 import { replayHistories } from '../../../testing/replay';
 import { EndedAgents } from '../../../workers/agents/ended-agents';
+import { bytesIn } from '../../helpers/engines/bytes-in';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { call, scratch, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
@@ -88,13 +89,6 @@ async function signalRaw(workflowId: string, signalName: string, ...payloads: Pa
     signalName,
     ...(payloads.length > 0 && { input: { payloads } }),
   });
-}
-
-/** Payloads and texts of a message, whatever holds them. */
-function bytesIn(value: unknown): string {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
-  if (typeof value === 'string') return value;
-  return typeof value === 'object' && value !== null ? Object.values(value).map(bytesIn).join('\n') : '';
 }
 
 const historyOf = (
