@@ -81,7 +81,10 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
     } catch (err) {
       const now = performance.now();
       if (failingSince === undefined || (wasSentOn(err) && now - sentAt > HEARD_MS)) failingSince = now;
-      if (now - failingSince > (await patienceMs(err, to))) throw await explained(err, to);
+      // Asked once for both: a workflow that starts between two looks would be told as one that has ended.
+      const found =
+        err instanceof WorkflowNotFoundError ? await describe(to.client, to.workflowId) : undefined;
+      if (now - failingSince > patienceMs(err, to, found)) throw await explained(err, to, found);
       if (!isTold && now - failingSince > DELAY_MS) {
         isTold = true;
         to.server.onDelay?.(isAway(err) ? `the server at ${to.server.address}` : reasonOf(err));
@@ -94,16 +97,17 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
 /** The workflow existed, and has sent us to its next run. */
 const wasSentOn = (err: unknown): boolean => fromFailure(err)?.code === 'draining' || wasCutOff(err);
 
-/** How long a failure may be temporary; nothing that was sent is lost, since the id finds it again. */
-async function patienceMs(err: unknown, { client, workflowId, server }: Delivery): Promise<number> {
+/**
+ * How long a failure may be temporary; nothing that was sent is lost, since the id finds it again.
+ * @param found what the server knows of a workflow to which a message was not delivered
+ */
+function patienceMs(err: unknown, { server }: Delivery, found: Described | undefined): number {
   const code = fromFailure(err)?.code;
   if (isAway(err)) return server.patienceMs ?? PATIENCE_MS;
   if (code === 'draining' || code === 'session_closed' || wasCutOff(err)) return PATIENCE_MS;
   if (failsItsTasks(err)) return FAILING_MS;
-  // Sent to a run that was just continuing as new: the server reports "not found" for that run.
-  if (!(err instanceof WorkflowNotFoundError)) return -1;
-  const { status } = (await describe(client, workflowId))?.workflowExecutionInfo ?? {};
-  return Number(status) === RUNNING ? PATIENCE_MS : -1;
+  // Sent to a run that was just continuing as new: the server reports "not found" for that run. Or it has only now started.
+  return Number(found?.workflowExecutionInfo?.status) === RUNNING ? PATIENCE_MS : -1;
 }
 
 type Described = Awaited<ReturnType<Client['workflowService']['describeWorkflowExecution']>>;
@@ -129,19 +133,19 @@ const describe = (
 const queueOf = (found: Described | undefined): string | undefined =>
   found?.workflowExecutionInfo?.taskQueue ?? undefined;
 
-async function explained(err: unknown, { client, server, what, workflowId }: Delivery): Promise<unknown> {
+async function explained(err: unknown, to: Delivery, found: Described | undefined): Promise<unknown> {
+  const { client, server, what, workflowId } = to;
   if (isAway(err)) return new HoldfastError('no_server', { address: server.address, reason: reasonOf(err) });
   if (failsItsTasks(err)) {
     // The server says the same of a task that a stopped worker took and never answered.
-    const found = await describe(client, workflowId);
-    const stuck = found && (await findStuck(client, found));
+    const failing = await describe(client, workflowId);
+    const stuck = failing && (await findStuck(client, failing));
     return stuck?.how === 'times out'
-      ? new HoldfastError('worker_silent', { taskQueue: queueOf(found) ?? server.queue, got: stuck.got })
+      ? new HoldfastError('worker_silent', { taskQueue: queueOf(failing) ?? server.queue, got: stuck.got })
       : new HoldfastError('workflow_stuck', { got: workflowId, attempts: stuck?.attempts ?? 'several' });
   }
   if (err instanceof WorkflowNotFoundError) {
-    const ended = (await describe(client, workflowId)) !== undefined;
-    return new HoldfastError('not_found', { what, got: err.workflowId, ...(ended && { ended }) });
+    return new HoldfastError('not_found', { what, got: err.workflowId, ...(found && { ended: true }) });
   }
   return fromFailure(err) ?? requestFailure(err, server.address) ?? err;
 }

@@ -1,5 +1,7 @@
 // A command that watches its work, when `holdfast down` is called elsewhere.
 import { once } from 'node:events';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { until } from '../../helpers/until';
@@ -9,14 +11,36 @@ const engine = new EngineOfItsOwn({ ownServer: true });
 beforeAll(() => engine.start(), 60_000);
 afterAll(async () => expect(await engine.end()).toEqual([]), 60_000);
 
-test('with `--json`, a command that `down` stops says so in one JSON object, and nothing else', async () => {
-  const watching = engine.spawnCli(['exec', '--json', '--yield-ms', '60000', 'sleep 600']);
+/** Starts a command, and gives what the command line said of it in the end. */
+const watch = async (): Promise<() => Promise<{ stdout: string; stderr: string; code: number }>> => {
+  const running = join(engine.dataDir, 'running');
+  rmSync(running, { force: true });
+  const watching = engine.spawnCli(['exec', '--json', '--yield-ms', '60000', `touch ${running}; sleep 600`]);
   if (!watching.stderr || !watching.stdout) throw new Error('its output is not piped');
   const output = Promise.all([text(watching.stdout), text(watching.stderr), once(watching, 'exit')]);
-  const session = engine.client.session({ agent: 'cli', host: 'local', session: 0 });
-  await until(async () => (await session.state().catch(() => null))?.status === 'running');
+  await until(() => existsSync(running));
+  return async () => {
+    const [stdout, stderr, [code]] = (await output) as [string, string, [number]];
+    return { stdout, stderr, code };
+  };
+};
+
+// Which of the two ends is seen first is a race: the session's, or the engine's.
+test('with `--json`, a command that `down --sessions` ends says how in one JSON object, and nothing else', async () => {
+  const said = await watch();
   expect(await engine.cli(['down', '--sessions'])).toMatchObject({ code: 0 });
-  const [stdout, stderr, [code]] = (await output) as [string, string, [number]];
+  const { stdout, stderr, code } = await said();
+  expect(JSON.parse(stdout + stderr)).toMatchObject(
+    code === 75
+      ? { error: { code: 'engine_stopped' } }
+      : { state: 'exited', killedBy: { by: 'closed', reason: 'holdfast down --sessions' } },
+  );
+}, 120_000);
+
+test('with `--json`, a command whose engine `down` stops says so in one JSON object, and nothing else', async () => {
+  const said = await watch();
+  expect(await engine.cli(['down'])).toMatchObject({ code: 0 });
+  const { stdout, stderr, code } = await said();
   expect({ stdout, code }).toEqual({ stdout: '', code: 75 });
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'engine_stopped' } });
 }, 120_000);

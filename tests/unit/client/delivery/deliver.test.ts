@@ -40,11 +40,22 @@ test('a message that is refused at once for longer than a minute is refused', as
 
 /** Temporal's WorkflowExecutionStatus. */
 const [RUNNING, COMPLETED] = [1, 2];
-/** As `to`, of a workflow in this state; `sent` counts what it received. */
-function toOneThatIs(status: number): { to: Delivery; send: () => Promise<string>; sent: () => number } {
+/**
+ * As `to`, of a workflow in this state, or in one after the other with each look; undefined: not there. `sent` counts what
+ * it received.
+ */
+function toOneThatIs(...states: (number | undefined)[]): {
+  to: Delivery;
+  send: () => Promise<string>;
+  sent: () => number;
+} {
   let sent = 0;
-  const describeWorkflowExecution = (): Promise<object> =>
-    Promise.resolve({ workflowExecutionInfo: { status } });
+  const describeWorkflowExecution = (): Promise<object> => {
+    const status = states.length > 1 ? states.shift() : states[0];
+    return status === undefined
+      ? Promise.reject(new Error('NOT_FOUND'))
+      : Promise.resolve({ workflowExecutionInfo: { status } });
+  };
   const workflowService = { describeWorkflowExecution };
   const notFound = new WorkflowNotFoundError(
     'workflow execution already completed',
@@ -66,6 +77,16 @@ test('a message that arrives between two runs of a workflow goes to the second, 
 
 test('a message to a workflow that has ended is refused at once as not found', async () => {
   const ended = toOneThatIs(COMPLETED);
-  await expect(deliver(ended.to, ended.send)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(deliver(ended.to, ended.send)).rejects.toMatchObject({
+    code: 'not_found',
+    facts: { ended: true },
+  });
   expect(ended.sent()).toBe(1);
+});
+
+test('a workflow that starts just after it was not found is never told as one that has ended', async () => {
+  const starting = toOneThatIs(undefined, RUNNING);
+  const refused = await deliver(starting.to, starting.send).catch((err: unknown) => err);
+  expect(refused).toMatchObject({ code: 'not_found' });
+  expect(refused).not.toHaveProperty('facts.ended');
 });
