@@ -28,19 +28,28 @@ export class EndedAgents {
 
   constructor(private readonly options: EndedAgentsOptions) {}
 
-  /** One look at all open sessions in their namespace. */
+  /** One look at all open sessions in their namespace. Throws the first failure after it has looked at all. */
   async look(): Promise<void> {
-    const { agents, sessions } = this.options;
+    const { sessions } = this.options;
     const query = `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running"`;
-    for await (const { workflowId } of listWorkflows(sessions, { query })) {
-      const ref = parseSessionWorkflowId(workflowId);
-      const agent = ref && (await describeIfThere(agents, agentWorkflowId(ref.agent)));
-      const session = wasEnded(agent) ? await describeIfThere(sessions, workflowId) : undefined;
-      if (session?.status.name === 'RUNNING') await this.close(session, agent);
-    }
+    const failures: unknown[] = [];
+    for await (const { workflowId } of listWorkflows(sessions, { query }))
+      await this.lookAt(workflowId).catch((err: unknown) => failures.push(err));
+    if (failures.length > 0) throw failures[0];
   }
 
-  /** Closes the sessions of a terminated agent as the agent would have done. */
+  private async lookAt(workflowId: string): Promise<void> {
+    const { agents, sessions } = this.options;
+    const ref = parseSessionWorkflowId(workflowId);
+    const agent = ref && (await describeIfThere(agents, agentWorkflowId(ref.agent)));
+    const session = wasEnded(agent) ? await describeIfThere(sessions, workflowId) : undefined;
+    if (session?.status.name === 'RUNNING') await this.close(session, agent);
+  }
+
+  /**
+   * Closes the sessions of a terminated agent as the agent would have done. Throws, and leaves them open, where its input
+   * cannot be read here: it may have said that they are kept.
+   */
   async close(session: DescribedWorkflow, agent: DescribedWorkflow | undefined): Promise<void> {
     if (!wasEnded(agent)) return;
     const { workflowId } = session;
@@ -73,8 +82,10 @@ export class EndedAgents {
       maximumPageSize: 1,
     });
     const payloads = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
-    // With the codecs: an agent's input may be encrypted.
-    const [input] = openEnvelope(await decodeArrayFromPayloads(options.loadedDataConverter, payloads)).args;
+    // With the codecs: an agent's input may be encrypted, or be of one that may come unencrypted.
+    const context = { type: 'workflow' as const, namespace: options.namespace, workflowId };
+    const values = await decodeArrayFromPayloads(options.loadedDataConverter, payloads, context);
+    const [input] = openEnvelope(values).args;
     return (input as Partial<AgentInput> | null | undefined)?.keep === true;
   }
 

@@ -58,7 +58,10 @@ export class OrphanSweep {
     this.endedAgents = new EndedAgents({ agents: client, sessions: client, log });
   }
 
-  /** One look at all open sessions of this host and server; returns those that it ended. */
+  /**
+   * One look at all open sessions of this host and server; returns those that it ended. Throws the first failure after it has
+   * looked at all.
+   */
   async look(): Promise<SessionRef[]> {
     const mine = await this.openHere();
     const before = this.suspects;
@@ -66,12 +69,12 @@ export class OrphanSweep {
     const agents = new Map<string, Promise<DescribedWorkflow | undefined>>();
     const listed = mine.length > 0 ? await this.listOpen() : new Set<string>();
     const ended: SessionRef[] = [];
-    for (const ref of mine) {
+    const lookAt = async (ref: SessionRef): Promise<void> => {
       const workflowId = sessionWorkflowId(ref);
       const agent = agents.get(ref.agent) ?? this.describe(agentWorkflowId(ref.agent));
       agents.set(ref.agent, agent);
       // A session listed as open needs a closer look only if its agent was ended.
-      if (listed.has(workflowId) && !wasEnded(await agent)) continue;
+      if (listed.has(workflowId) && !wasEnded(await agent)) return;
       const session = await this.describe(workflowId);
       if (session && !isOver(session)) {
         await this.endedAgents.close(session, await agent);
@@ -80,7 +83,10 @@ export class OrphanSweep {
       } else {
         this.suspects.add(workflowId);
       }
-    }
+    };
+    const failures: unknown[] = [];
+    for (const ref of mine) await lookAt(ref).catch((err: unknown) => failures.push(err));
+    if (failures.length > 0) throw failures[0];
     return ended;
   }
 

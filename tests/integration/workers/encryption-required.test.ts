@@ -4,14 +4,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { QueueClaims } from '../../../client/hosts/queue-claims';
-import { agentWorkflowId, hostWorkflowId } from '../../../contracts/ids';
+import { agentWorkflowId, hostWorkflowId, sessionWorkflowId } from '../../../contracts/ids';
 import { CLAIM_MEMO, claimWorkflowId } from '../../../contracts/sessions/claims';
 import { quotaWorkflowId } from '../../../contracts/models/daily-quota';
 import { HOST_NAMESPACE_MEMO, WORKFLOWS } from '../../../contracts/messages';
 import { webhookWorkflowId } from '../../../contracts/webhooks';
 import { encryptedPayloads } from '../../../encryption/data-converter';
 import { newWebhookSecret } from '../../../system/webhooks/webhook-store';
-import { describeIfThere } from '../../../workers/agents/ended-agents';
+import { describeIfThere, EndedAgents } from '../../../workers/agents/ended-agents';
 import { ownFacts } from '../../../workers/host/host-claim';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { scratch } from '../../helpers/engines/temporal';
@@ -80,6 +80,48 @@ test('a workflow whose memo cannot be read is there for those who look at many',
     status: { name: 'TERMINATED' },
   });
   expect(await describeIfThere(sealed.temporal, agentWorkflowId('nobody'))).toBeUndefined();
+});
+
+test('the sessions of a terminated agent are closed where its input may come unencrypted, and never hold up those of others', async () => {
+  /** An agent that was terminated, and a session that it left open. Nobody runs them. */
+  const leave = async ({ temporal }: HoldfastClient, agent: string): Promise<string> => {
+    const { workflow } = temporal;
+    const workflowId = agentWorkflowId(agent);
+    const begun = await workflow.start(WORKFLOWS.agent, { workflowId, taskQueue: 'nobody', args: [{}] });
+    const session = sessionWorkflowId({ agent, host: 'local', session: 0 });
+    await workflow.start(WORKFLOWS.execSession, { workflowId: session, taskQueue: 'nobody' });
+    await begun.terminate();
+    return session;
+  };
+  const other = await leave(sealed, 'sealed');
+  // The newest is looked at first.
+  const plain = await leave(engine.client, 'plain');
+  const looking = (client: HoldfastClient): Promise<void> => {
+    const { temporal } = client;
+    return new EndedAgents({ agents: temporal, sessions: temporal, log: () => undefined }).look();
+  };
+  const isTold = async (workflowId: string): Promise<boolean> => {
+    const { events } = await engine.client.temporal.workflow.getHandle(workflowId).fetchHistory();
+    return events?.some((event) => event.workflowExecutionSignaledEventAttributes) ?? false;
+  };
+  // The server's list is a moment behind.
+  await until(async () => {
+    await expect(looking(sealed)).rejects.toMatchObject({ code: 'payload_plaintext' });
+    return isTold(other);
+  });
+  expect(await isTold(plain)).toBe(false);
+  const keys = [{ id: 'k', file: keyFile }];
+  const allowing = await HoldfastClient.connect(
+    {
+      ...{ address: engine.server().address, namespace: engine.namespace },
+      dataConverter: encryptedPayloads({ keys, required: true, allowPlaintext: ['agent'] }),
+    },
+    {},
+  );
+  await looking(allowing);
+  await allowing.close();
+  expect(await isTold(plain)).toBe(true);
+  for (const session of [plain, other]) await sealed.temporal.workflow.getHandle(session).terminate();
 });
 
 test('agents, webhooks and hosts work from the first start that requires encryption, and a later start ends nothing', async () => {
