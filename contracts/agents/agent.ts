@@ -261,6 +261,8 @@ export interface SubAgent {
   status: 'running' | 'ended';
   /** When that status began; ISO 8601. */
   since: string;
+  /** Whether its usage is part of its parent's: a turn has waited for it. Absent in answers of earlier releases. */
+  isCounted?: boolean | undefined;
   result: AgentResult | null;
 }
 

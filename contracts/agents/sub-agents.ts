@@ -68,7 +68,7 @@ export interface SubAgentRecord extends SubAgent {
   hash?: string;
   /** How many sub-agents it may start itself. */
   grant: number;
-  /** Whether its usage was reported. */
+  /** Whether its usage counts towards a turn that has waited for it. */
   isTold: boolean;
 }
 
@@ -94,7 +94,7 @@ export interface AgentsWaitResult {
   /** By agent id. */
   results: Record<string, SubAgentOutcome>;
   timedOut: boolean;
-  /** Usage of the agents that ended, each reported once: it counts towards the turn that waited. */
+  /** Usage of the agents that ended, of each until a turn has waited for it: it counts towards that turn. */
   usage?: Usage | undefined;
 }
 

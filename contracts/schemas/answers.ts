@@ -228,6 +228,7 @@ const subAgent = z.object({
   role: text,
   status: z.enum(['running', 'ended']),
   since: time,
+  isCounted: z.optional(z.boolean()),
   result: orNull(agentResult),
 });
 export const agentState = z.object({

@@ -35,8 +35,10 @@ export async function usageReport(
     return state && state !== GONE ? [{ entry, state }] : [];
   });
   const silent = agents.filter((_, index) => !states[index]).map(({ id }) => id);
-  // An agent's own usage includes that of sub-agents that it waited for: only topmost ones are added up.
-  const below = new Set(known.flatMap(({ state }) => state.agents.map(({ agentId }) => agentId)));
+  // An agent's own usage includes that of sub-agents that its turns waited for: only the others are added up.
+  const counted = ({ state }: Known): string[] =>
+    state.agents.flatMap(({ agentId, isCounted = true }) => (isCounted ? [agentId] : []));
+  const below = new Set(known.flatMap(counted));
   const topmost = known.filter(({ entry }) => !below.has(entry.id));
   return {
     total: sum(topmost.map(({ state }) => state.usage)),

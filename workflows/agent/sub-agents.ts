@@ -84,11 +84,12 @@ export class SubAgents {
   }
 
   views(): SubAgent[] {
-    return this.agents.map(({ agentId, role, status, since, result }) => ({
+    return this.agents.map(({ agentId, role, status, since, isTold, result }) => ({
       agentId,
       role,
       status,
       since,
+      isCounted: isTold,
       // Callers that wait get the full answers; the state must stay small.
       result: result && { ...result, answer: result.answer && fitText(result.answer, 500) },
     }));
@@ -177,26 +178,31 @@ export class SubAgents {
     agent.result = { ...result, answer: result.answer && fitText(result.answer, MAX_ANSWER_BYTES) };
   }
 
-  /** Throws `not_found` for any other agent. */
-  async wait({
-    agentIds,
-    mode = 'all',
-    timeoutMs = DEFAULT_WAIT_MS,
-  }: AgentsWaitRequest): Promise<AgentsWaitResult> {
+  /**
+   * Throws `not_found` for any other agent.
+   * @param counted gets those whose usage counts from now on: that of the turn that waits
+   */
+  async wait(
+    { agentIds, mode = 'all', timeoutMs = DEFAULT_WAIT_MS }: AgentsWaitRequest,
+    counted?: SubAgentRecord[],
+  ): Promise<AgentsWaitResult> {
     const waited = agentIds.map((id) => findSubAgent(this.agents, id));
     const hasEnded = ({ status }: SubAgentRecord): boolean => status === 'ended';
     const isOver = (): boolean =>
       this.isClosed || (mode === 'all' ? waited.every(hasEnded) : waited.some(hasEnded));
     const isEnded = isOver() || (await condition(isOver, timeoutMs));
-    return this.outcome(waited, !isEnded);
+    return this.outcome(waited, !isEnded, counted);
   }
 
   /** Waits on behalf of a turn, which gets the outcome by signal. */
   async answerTurn({ key, turn, ...request }: AwaitAgentsSignal): Promise<void> {
     const told = getExternalWorkflowHandle(turn);
+    const counted: SubAgentRecord[] = [];
     try {
-      await told.signal(signalOf(TURN_MESSAGES.agentsEnded), { key, result: await this.wait(request) });
+      const result = await this.wait(request, counted);
+      await told.signal(signalOf(TURN_MESSAGES.agentsEnded), { key, result });
     } catch (err) {
+      for (const agent of counted) agent.isTold = false;
       const known = err instanceof HoldfastError ? err : fromFailure(err);
       // The turn is over: nobody is waiting any longer.
       if (!known) return;
@@ -286,7 +292,11 @@ export class SubAgents {
     };
   }
 
-  private outcome(waited: readonly SubAgentRecord[], timedOut: boolean): AgentsWaitResult {
+  private outcome(
+    waited: readonly SubAgentRecord[],
+    timedOut: boolean,
+    counted?: SubAgentRecord[],
+  ): AgentsWaitResult {
     const results: Record<string, SubAgentOutcome> = {};
     let usage: Usage | null = null;
     for (const agent of waited) {
@@ -299,8 +309,11 @@ export class SubAgents {
       const shown = answer && fitText(answer, MAX_ANSWER_BYTES / waited.length);
       const changes = workspace && { changes: workspace.counts };
       results[agentId] = { role, status: 'ended', answer: shown, reason, error, steps, ...changes };
-      if (!agent.isTold) usage = addUsage(usage, result.usage);
+      if (agent.isTold) continue;
+      usage = addUsage(usage, result.usage);
+      if (counted === undefined) continue;
       agent.isTold = true;
+      counted.push(agent);
     }
     return { results, timedOut, ...(usage && { usage }) };
   }

@@ -115,7 +115,7 @@ export const AGENT: Whole<AgentState> = {
   queued: 1,
   lastResult: RESULT,
   sessions: [0],
-  agents: [{ agentId: TEXT, role: TEXT, status: 'ended', since: NOW, result: RESULT }],
+  agents: [{ agentId: TEXT, role: TEXT, status: 'ended', since: NOW, isCounted: true, result: RESULT }],
   usage,
   runId: TEXT,
   messages: 1,

@@ -49,6 +49,10 @@ test('spawn_agent returns at once; wait_for_agents returns each result under its
     ]),
   });
   expect(await client.agent(id).result()).toMatchObject({ answer: 'done' });
+  expect((await client.agent(id).ownState()).agents).toMatchObject([
+    { isCounted: true },
+    { isCounted: true },
+  ]);
   const [, , waited] = await results(id);
   expect(JSON.parse(waited ?? '')).toMatchObject({
     timedOut: false,
@@ -262,7 +266,7 @@ test('a message that interrupts has a sub-agent turn to it at once', async () =>
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
 });
 
-test('a script spawns and waits as a model does', async () => {
+test('a script spawns and waits as a model does; only a turn’s wait takes over what a sub-agent has used', async () => {
   const id = uniqueId('script');
   const model = files.model([{ text: 'found' }]);
   const code = [
@@ -279,4 +283,5 @@ test('a script spawns and waits as a model does', async () => {
     yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
   });
   expect(await client.agent(id).result()).toMatchObject({ answer: 'done' });
+  expect((await client.agent(id).ownState()).agents).toMatchObject([{ isCounted: false }]);
 });

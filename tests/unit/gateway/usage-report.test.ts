@@ -14,6 +14,7 @@ interface Run {
   startedAt: string;
   /** The answer of this run. */
   says: () => Promise<Usage>;
+  agents?: { agentId: string; isCounted?: boolean }[];
 }
 const used = (inputTokens: number): Usage => ({
   inputTokens,
@@ -32,7 +33,7 @@ function contextOf(runs: Run[]): Pick<GatewayContext, 'client'> {
   const ownState = async (id: string, runId?: string): Promise<object> => {
     ask(id, runId);
     const asked = runs.find((one) => one.id === id && (runId ?? one.runId) === one.runId);
-    return { agents: [], model: 'm', runId: asked?.runId, usage: await asked?.says() };
+    return { agents: asked?.agents ?? [], model: 'm', runId: asked?.runId, usage: await asked?.says() };
   };
   const client = {
     temporal: { withAbortSignal: <T>(_signal: AbortSignal, work: () => Promise<T>) => work() },
@@ -57,6 +58,21 @@ test('two runs under one id count what each has used', async () => {
   const report = await usageReport(contextOf(runs), caller);
   expect(report).toMatchObject({ total: { inputTokens: 107 }, unanswered: [] });
   expect(report.byAgent).toMatchObject([{ key: 'a', inputTokens: 107 }]);
+});
+
+test('a sub-agent counts once: in its parent, once a turn has waited for it, otherwise by itself', async () => {
+  const children = ['counted', 'not-counted', 'of-earlier-release'].map((id) =>
+    run(id, async () => used(100)),
+  );
+  const agents = [
+    { agentId: 'counted', isCounted: true },
+    { agentId: 'not-counted', isCounted: false },
+    { agentId: 'of-earlier-release' },
+  ];
+  const parent = { ...run('parent', async () => used(210)), agents };
+  const { total, byTree } = await usageReport(contextOf([parent, ...children]), caller);
+  expect(total.inputTokens).toBe(310);
+  expect(byTree.map(({ key }) => key).sort()).toEqual(['not-counted', 'parent']);
 });
 
 test('a run that has ended is asked once', async () => {
