@@ -20,6 +20,12 @@ interface Listed {
   one: WorkflowExecutionInfo;
 }
 
+export interface ReadableSessions {
+  sessions: SessionEntry[];
+  /** Namespaces of hosts that could not be read: their sessions are missing. */
+  unread: string[];
+}
+
 const TYPES = [WORKFLOWS.execSession];
 
 export class SessionDirectory {
@@ -28,22 +34,27 @@ export class SessionDirectory {
     private readonly server: ServerFacts,
   ) {}
 
-  /** Every open session, by workflow id. One that does not answer within three seconds has no state. */
-  async list({ agent }: ListSessionsRequest = {}): Promise<SessionEntry[]> {
-    const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
-    const listed: Listed[] = [];
-    for (const client of await this.namespaces.all())
-      for (const one of await openWorkflows(client, TYPES, own)) listed.push({ client, one });
-    return this.entries(listed);
+  /** The sessions of `listReadable`. */
+  async list(request: ListSessionsRequest = {}): Promise<SessionEntry[]> {
+    return (await this.listReadable(request)).sessions;
   }
 
-  /**
-   * Those that have told the server that they wait for input, without those of less than a second ago. `unread` are the
-   * namespaces of hosts that could not be read.
-   */
-  async listTold(): Promise<{ sessions: SessionEntry[]; unread: string[] }> {
-    const { found, unread } = await this.namespaces.found((client) => toldToWait(client, TYPES, 'input'));
-    return { sessions: await this.entries(found), unread };
+  /** Every open session, by workflow id. One that does not answer within three seconds has no state. */
+  async listReadable({ agent }: ListSessionsRequest = {}): Promise<ReadableSessions> {
+    const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+    return this.readable((client) => openWorkflows(client, TYPES, own));
+  }
+
+  /** Those that have told the server that they wait for input, without those of less than a second ago. */
+  async listTold(): Promise<ReadableSessions> {
+    return this.readable((client) => toldToWait(client, TYPES, 'input'));
+  }
+
+  private async readable(
+    list: (client: Client) => Promise<WorkflowExecutionInfo[]>,
+  ): Promise<ReadableSessions> {
+    const { found, unread } = await this.namespaces.found(list);
+    return { sessions: await this.entries(found), unread: unread.map(({ namespace }) => namespace) };
   }
 
   private async entries(listed: readonly Listed[]): Promise<SessionEntry[]> {

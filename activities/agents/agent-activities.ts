@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { grpcCode, UNIMPLEMENTED } from '../../client/delivery/grpc-code';
-import { listWorkflows } from '../../client/delivery/list-workflows';
+import { openWorkflows } from '../../client/agents/list-open';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import type {
@@ -209,18 +209,20 @@ async function sessionsOf(
   const found = new Map(
     sessions.map((session) => ({ agent, host, session })).map((ref) => [sessionWorkflowId(ref), ref]),
   );
-  const query =
-    `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running" ` +
-    `AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+  const ofAgent = ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+  // Where the server cannot list for long, those that are known are closed: the agent's result is worth more.
+  const mayTryAgain = activityInfo().attempt < LIST_ATTEMPTS;
   try {
-    for (const one of await client.namespaces.all())
-      for await (const { workflowId } of listWorkflows(one, { query })) {
-        const ref = parseSessionWorkflowId(workflowId);
-        if (ref) found.set(workflowId, ref);
-      }
+    const listed = await client.namespaces.found((one) =>
+      openWorkflows(one, [WORKFLOWS.execSession], ofAgent),
+    );
+    for (const { one } of listed.found) {
+      const ref = parseSessionWorkflowId(one.workflowId);
+      if (ref) found.set(one.workflowId, ref);
+    }
+    const [unread] = listed.unread;
+    if (unread && mayTryAgain) throw unread.reason;
   } catch (err) {
-    // Where the server cannot list for long, those that are known are closed: the agent's result is worth more.
-    const mayTryAgain = activityInfo().attempt < LIST_ATTEMPTS;
     if (mayTryAgain && grpcCode(err) !== UNIMPLEMENTED) throw err;
   }
   return [...found.values()];

@@ -6,7 +6,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { inertLine, inertText } from '../../contracts/text/inert';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
-import { tellUnanswered } from '../print/tell-unanswered';
+import { tellUnanswered, tellUnread } from '../print/tell-unanswered';
 import { captionOf } from '../../contracts/tools/shown-values';
 import { note, styled } from '../terminal/terminal-style';
 
@@ -48,7 +48,7 @@ async function answer(
     return 0;
   }
   // What is meant may be with one that needs longer to answer.
-  const isComplete = told.unanswered.length === 0 || told.waiting.some(isMeantBy(id));
+  const isComplete = told.unanswered.length + told.unread.length === 0 || told.waiting.some(isMeantBy(id));
   const one = chosen(isComplete ? told.waiting : await approvals.list(agent), id);
   if (options.show) return await showWhole(context, one, options.json === true);
   // What the hash covers.
@@ -59,15 +59,16 @@ async function answer(
   return 0;
 }
 
-function showAll({ waiting, unanswered }: AnsweredApprovals, options: AnswerOptions): void {
+function showAll({ waiting, unanswered, unread }: AnsweredApprovals, options: AnswerOptions): void {
   if (options.json) printJson(waiting);
-  else if (waiting.length + unanswered.length === 0) note('Nothing waits for an approval.');
+  else if (waiting.length + unanswered.length + unread.length === 0) note('Nothing waits for an approval.');
   else for (const one of waiting) process.stdout.write(shown(one));
   tellUnanswered(options, {
     what: 'sessions and turns',
     unanswered: unanswered.map(({ workflowId, error }) => `${workflowId} (${error.code})`),
     next: 'what they wait for is not in this list',
   });
+  tellUnread(options, unread);
 }
 
 const isMeantBy =

@@ -6,6 +6,7 @@ import { isOfThisRelease, releaseText } from '../../workers/process/worker-recor
 import { visibleJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import { watch } from '../waiting/watch';
+import { tellUnread, unreadText } from '../print/tell-unanswered';
 import { allWork, type Work, type WorkChoice } from '../print/work';
 import { family, forest, table } from '../print/work-lines';
 
@@ -51,10 +52,13 @@ async function show(
   const worker = workerFacts(context);
   const { patienceMs } = options;
   const render = async (): Promise<string> => {
-    const work = await select(await allWork(context, { ended: options.all ?? false, patienceMs }), context);
-    return options.json
-      ? `${visibleJson(work.map((one) => ({ ...one, worker })))}\n`
-      : `${draw(work)}${listedNote(work)}`;
+    const unread: string[] = [];
+    const onUnread = (namespaces: string[]): unknown => unread.push(...namespaces);
+    const all = await allWork(context, { ended: options.all ?? false, patienceMs, onUnread });
+    const work = await select(all, context);
+    if (!options.json) return `${draw(work)}${listedNote(work)}${unreadNote(unread)}`;
+    tellUnread(options, unread);
+    return `${visibleJson(work.map((one) => ({ ...one, worker })))}\n`;
   };
   if (context.worker && !options.json && !isOfThisRelease(context.worker))
     note(
@@ -71,6 +75,9 @@ function listedNote(work: Work[]): string {
   if (count === 0) return '';
   return `${count} of these ${work.length} could not be asked in time, and are as the server lists them\n`;
 }
+
+const unreadNote = (namespaces: readonly string[]): string =>
+  namespaces.length === 0 ? '' : `${unreadText(namespaces)}\n`;
 
 /** The data folder's worker, the same for all rows: null if none runs. `release` is null if it does not say. */
 const workerFacts = ({ worker }: CliContext): object | null =>

@@ -19,3 +19,17 @@ export function tellUnanswered(
   if (json) process.stderr.write(`${visibleJson({ unanswered })}\n`);
   else note(inertLine(`These ${what} do not answer: ${unanswered.join(', ')}; ${next}.`));
 }
+
+/** Of namespaces of hosts that are gone or denied. */
+export const unreadText = (namespaces: readonly string[]): string =>
+  inertLine(
+    `What is on some hosts is missing here: their namespaces cannot be read (${namespaces.join(', ')}). ` +
+      '`holdfast host forget NAME` removes a host that is gone.',
+  );
+
+/** As `tellUnanswered`. */
+export function tellUnread({ json = false }: { json?: boolean }, namespaces: readonly string[]): void {
+  if (namespaces.length === 0) return;
+  if (json) process.stderr.write(`${visibleJson({ unread: namespaces })}\n`);
+  else note(unreadText(namespaces));
+}

@@ -66,6 +66,8 @@ export interface WorkChoice {
   agent?: string | undefined;
   /** How long many workflows are listed and asked; what has not answered by then is `listed`. */
   patienceMs?: number;
+  /** Called with the namespaces of hosts that could not be read: what is there is missing. */
+  onUnread?: (namespaces: string[]) => unknown;
 }
 
 const byId = new Intl.Collator('en', { numeric: true });
@@ -73,7 +75,7 @@ const byId = new Intl.Collator('en', { numeric: true });
 /** Everything open, sorted by id. */
 export async function allWork(
   context: CliContext,
-  { ended = false, agent, patienceMs = ANSWER_MS }: WorkChoice = {},
+  { ended = false, agent, patienceMs = ANSWER_MS, onUnread }: WorkChoice = {},
 ): Promise<Work[]> {
   const until = Date.now() + patienceMs;
   const { agent: agents, turn, execSession } = WORKFLOWS;
@@ -81,24 +83,28 @@ export async function allWork(
   const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   const kind = `WorkflowType IN (${types.join(', ')})${own}`;
   const { namespaces } = context.client;
-  const clients = await namespaces.all();
   const running = `${kind} AND ExecutionStatus = "Running"`;
-  const open: WorkflowExecutionInfo[] = [];
-  for (const client of clients)
+  const { found, unread } = await namespaces.found(async (client) => {
+    const open: WorkflowExecutionInfo[] = [];
     for await (const info of listWorkflows(client, { query: running, pageSize: PAGE_ROWS }))
       if (await namespaces.isHome(client, info.workflowId)) open.push(info);
+    return open;
+  });
+  if (unread.length > 0) onUnread?.(unread.map(({ namespace }) => namespace));
+  const open = found.map(({ one }) => one);
   const questions = new Questions(open.length, until);
   const pending = open.sort(byUrgency).map((info) => openWork({ context, questions }, info));
   if (ended) {
     const query = `${kind} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"`;
-    for (const client of clients) {
-      let shown = 0;
+    const latest = await namespaces.found(async (client) => {
+      const ends: WorkflowExecutionInfo[] = [];
       for await (const info of listWorkflows(client, { query, pageSize: ENDED_SHOWN })) {
-        if (!(await namespaces.isHome(client, info.workflowId))) continue;
-        pending.push(endedWork(client, info));
-        if (++shown === ENDED_SHOWN) break;
+        if (await namespaces.isHome(client, info.workflowId)) ends.push(info);
+        if (ends.length === ENDED_SHOWN) break;
       }
-    }
+      return ends;
+    });
+    pending.push(...latest.found.map(({ client, one }) => endedWork(client, one)));
   }
   return waitingForAgents(await Promise.all(pending)).sort(
     (a, b) => byId.compare(a.workflowId, b.workflowId) || a.since.localeCompare(b.since),

@@ -11,9 +11,9 @@ import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 import type { SessionState } from '../../contracts/sessions/session';
 import type { Wait } from '../../contracts/agents/waits';
 import type { ServerFacts } from '../delivery/deliver';
-import { listWorkflows } from '../delivery/list-workflows';
 import { deliverQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
+import { openWorkflows } from './list-open';
 
 /** An answer must not wait for one workflow whose worker is gone. */
 const QUERY_MS = 3_000;
@@ -48,15 +48,15 @@ export const turnState = (asking: Asking, workflowId: string): Promise<TurnState
 async function shellsOf({ namespaces }: Asking, state: AgentState): Promise<Shell[]> {
   const { agent, host = LOCAL_HOST, sessions } = state;
   const own = sessions.map((session) => shellOf({ agent, host, session }));
-  const query =
-    `WorkflowType = "${WORKFLOWS.execSession}" AND ExecutionStatus = "Running" ` +
-    `AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+  const ofAgent = ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   try {
-    for (const client of await namespaces.all())
-      for await (const { workflowId } of listWorkflows(client, { query })) {
-        const ref = parseSessionWorkflowId(workflowId);
-        if (ref && (await namespaces.isHome(client, workflowId))) own.push(shellOf(ref));
-      }
+    const { found } = await namespaces.found((client) =>
+      openWorkflows(client, [WORKFLOWS.execSession], ofAgent),
+    );
+    for (const { client, one } of found) {
+      const ref = parseSessionWorkflowId(one.workflowId);
+      if (ref && (await namespaces.isHome(client, one.workflowId))) own.push(shellOf(ref));
+    }
   } catch {
     // The time-skipping test server cannot list.
   }

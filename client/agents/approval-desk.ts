@@ -13,7 +13,7 @@ import { asJson } from '../../contracts/text/as-json';
 import { askEach, LATE_MS } from '../delivery/ask-each';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import { deliverQuery } from '../delivery/send-message';
-import type { HostNamespaces } from '../hosts/host-namespaces';
+import type { HostNamespaces, Unread } from '../hosts/host-namespaces';
 import { inTime } from './agent-overview';
 import { openWorkflows, toldToWait } from './list-open';
 
@@ -27,6 +27,8 @@ interface Listed {
   one: WorkflowExecutionInfo;
 }
 
+/** Of a release that does not know the query (internals.ts of the SDK's package for workflows). */
+const NO_SUCH_QUERY = 'did not register a handler';
 const ASKERS = [WORKFLOWS.execSession, WORKFLOWS.turn];
 
 export interface ListAnsweringRequest {
@@ -38,6 +40,8 @@ export interface AnsweredApprovals {
   waiting: WaitingApproval[];
   /** Sessions and turns of which it is not known whether they wait, and why. */
   unanswered: { workflowId: string; error: HoldfastError }[];
+  /** Namespaces of hosts that could not be read: what waits there is missing. */
+  unread: string[];
 }
 
 export class ApprovalDesk {
@@ -48,17 +52,21 @@ export class ApprovalDesk {
 
   /**
    * The pending approvals of all agents or of one, oldest first. Asks every open session and turn. Throws `worker_silent`,
-   * `no_worker` or `no_server` rather than say that nothing waits where not all could be asked.
+   * `no_worker`, `no_server` or whatever else kept one from answering, rather than say that nothing waits.
    */
   async list(agent?: string): Promise<WaitingApproval[]> {
-    const asked = await this.openAskers(agent);
-    const told = await Promise.allSettled(asked.map(({ workflowId }) => this.of(workflowId)));
-    const waiting = told.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-    // Any other that fails has ended in the meantime, or is of a release without approvals.
-    const unasked = told.find(
-      (one) => one.status === 'rejected' && one.reason instanceof HoldfastError && one.reason.retryable,
+    const { asked, unread } = await this.openAskers(agent);
+    const told = await Promise.allSettled(
+      asked.map(({ workflowId }) =>
+        this.of(workflowId)
+          .catch(noneIfNeverAsks)
+          .catch((err: unknown) => Promise.reject(errorOf(workflowId, err))),
+      ),
     );
-    if (unasked?.status === 'rejected' && waiting.length === 0) throw unasked.reason;
+    const waiting = told.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    const unasked =
+      told.find((one) => one.status === 'rejected') ?? unread.find(({ reason }) => !isGone(reason));
+    if (unasked && waiting.length === 0) throw unasked.reason;
     return waiting.sort(byAge);
   }
 
@@ -68,9 +76,9 @@ export class ApprovalDesk {
    * @param covers only workflows with these ids are asked
    */
   async listAnswering({ agent, covers = () => true }: ListAnsweringRequest = {}): Promise<AnsweredApprovals> {
-    const all = await this.openAskers(agent);
+    const { asked, unread } = await this.openAskers(agent);
     const { answers, unanswered } = await askEach(
-      all.filter(({ workflowId }) => covers(workflowId)),
+      asked.filter(({ workflowId }) => covers(workflowId)),
       ({ workflowId }) => this.of(workflowId).catch(noneIfNeverAsks),
     );
     const silent = unanswered.map(({ one: { workflowId }, reason }) => ({
@@ -79,7 +87,7 @@ export class ApprovalDesk {
     }));
     const [first] = silent;
     if (first && answers.length === 0 && silent.every(({ error }) => isOfAll(error))) throw first.error;
-    return { waiting: answers.flat().sort(byAge), unanswered: silent };
+    return { waiting: answers.flat().sort(byAge), unanswered: silent, unread: namesOf(unread) };
   }
 
   /**
@@ -99,16 +107,16 @@ export class ApprovalDesk {
     return {
       waiting: told.flatMap(({ waiting }) => waiting ?? []).sort(byAge),
       unanswered: told.filter(({ waiting }) => waiting === null).map(({ workflowId }) => workflowId),
-      unread,
+      unread: namesOf(unread),
     };
   }
 
-  private async openAskers(agent: string | undefined): Promise<{ workflowId: string }[]> {
+  private async openAskers(
+    agent: string | undefined,
+  ): Promise<{ asked: { workflowId: string }[]; unread: Unread[] }> {
     const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
-    const listed: Listed[] = [];
-    for (const client of await this.namespaces.all())
-      for (const one of await openWorkflows(client, ASKERS, own)) listed.push({ client, one });
-    return this.atHome(listed);
+    const { found, unread } = await this.namespaces.found((client) => openWorkflows(client, ASKERS, own));
+    return { asked: await this.atHome(found), unread };
   }
 
   private async atHome(listed: readonly Listed[]): Promise<{ client: Client; workflowId: string }[]> {
@@ -169,12 +177,21 @@ export class ApprovalDesk {
   }
 }
 
-/** What has ended, or is of a release without approvals, waits for none. */
+/**
+ * What has ended, or is of a release without approvals, waits for none. The SDK calls every query that fails "not
+ * registered": also one of a history that does not replay, which may well wait.
+ */
 function noneIfNeverAsks(err: unknown): WaitingApproval[] {
   const hasEnded = err instanceof HoldfastError && err.code === 'not_found';
-  if (hasEnded || err instanceof QueryNotRegisteredError) return [];
+  const hasNone = err instanceof QueryNotRegisteredError && err.message.includes(NO_SUCH_QUERY);
+  if (hasEnded || hasNone) return [];
   throw err;
 }
+
+const namesOf = (unread: readonly Unread[]): string[] => unread.map(({ namespace }) => namespace);
+
+/** Nothing waits in a namespace that does not exist. */
+const isGone = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'namespace_missing';
 
 function errorOf(workflowId: string, reason: unknown): HoldfastError {
   if (reason instanceof HoldfastError) return reason;

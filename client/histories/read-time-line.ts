@@ -110,8 +110,8 @@ async function sessionsOf(
 ): Promise<SessionRun[]> {
   const found = new Map<string, SessionRun>();
   const query = `WorkflowType = "${WORKFLOWS.execSession}" AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
-  for (const client of await namespaces.all()) {
-    // Newest first.
+  // Newest first. What is in a namespace that cannot be read has no place here.
+  await namespaces.found(async (client) => {
     for await (const { workflowId, runId, closeTime } of listWorkflows(client, { query })) {
       if (found.size >= MAX_SESSIONS) break;
       if (closeTime && closeTime.getTime() < born) continue;
@@ -119,7 +119,8 @@ async function sessionsOf(
       if (!ref || found.has(workflowId) || !(await namespaces.isHome(client, workflowId))) continue;
       found.set(workflowId, { client, workflowId, runId, host: ref.host, session: ref.session });
     }
-  }
+    return [];
+  });
   for (const workflowId of used) {
     const ref = parseSessionWorkflowId(workflowId);
     if (!ref || found.has(workflowId) || found.size >= MAX_SESSIONS) continue;

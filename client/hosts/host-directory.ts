@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { missingNamespace } from '../../contracts/errors/server-away';
 import { hostTaskQueue, hostWorkflowId, subjectOf } from '../../contracts/ids';
 import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../../contracts/messages';
 import { HOST_MESSAGES as MESSAGES } from '../../contracts/messages/to-hosts';
@@ -13,6 +14,7 @@ import {
 } from '../../contracts/sessions/remote-hosts';
 import { askEach } from '../delivery/ask-each';
 import { deliver, hasPollers, type ServerFacts } from '../delivery/deliver';
+import { grpcCode, PERMISSION_DENIED } from '../delivery/grpc-code';
 import { describeWorkflow } from '../delivery/list-workflows';
 import { requestFailure } from '../delivery/request-failure';
 import { deliverQuery } from '../delivery/send-message';
@@ -22,6 +24,7 @@ import { QueueClaims } from './queue-claims';
 
 /** The worker of a host may be starting just now, and the server lists a host only a moment after it has come. */
 const PATIENCE_MS = 3_000;
+const NOT_THERE: readonly string[] = ['not_found', 'namespace_missing'];
 const PAUSE_MS = 250;
 
 export class HostDirectory {
@@ -142,13 +145,21 @@ export class HostDirectory {
   /** Removes a host that will not come back, and frees its name. Throws `unknown_host`. */
   async forget(host: string): Promise<void> {
     const own = await this.namespaces.clientOf(host);
-    const claims = new QueueClaims(own, this.server.queue);
-    const queue = hostTaskQueue(host);
-    const claim = await claims.read(queue);
-    if (claim) await claims.free(queue, claim, 'the host was forgotten');
-    else await this.state(host);
+    const known = new Set([this.client]);
+    try {
+      const claims = new QueueClaims(own, this.server.queue);
+      const queue = hostTaskQueue(host);
+      const claim = await claims.read(queue);
+      if (claim) await claims.free(queue, claim, 'the host was forgotten');
+      else await this.state(host);
+      known.add(own);
+    } catch (err) {
+      // The host may be gone with its namespace, or with the right to read it.
+      const isGone = missingNamespace(err) ?? grpcCode(err) === PERMISSION_DENIED;
+      if (own === this.client || !isGone) throw err;
+    }
     // An enrolled host that has never connected is not known in its own namespace.
-    for (const client of new Set([own, this.client]))
+    for (const client of known)
       await client.workflow
         .getHandle(hostWorkflowId(host))
         .signal(MESSAGES.forget.name)
@@ -175,7 +186,8 @@ export class HostDirectory {
       try {
         return await this.query(info.workflowId, own);
       } catch (err) {
-        if (!(err instanceof HoldfastError) || err.code !== 'not_found') throw err;
+        // It has not connected yet, or its namespace was removed: then it cannot be online.
+        if (!(err instanceof HoldfastError) || !NOT_THERE.includes(err.code)) throw err;
       }
     }
     return this.query(info.workflowId, this.client);

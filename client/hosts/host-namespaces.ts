@@ -14,6 +14,12 @@ interface Found<T> {
   one: T;
 }
 
+/** A host's namespace that is gone or denied. */
+export interface Unread {
+  namespace: string;
+  reason: unknown;
+}
+
 export class HostNamespaces {
   private readonly clients = new Map<string, Client>();
   private readonly asked = new Map<string, { at: number; client: Promise<Client> }>();
@@ -47,18 +53,18 @@ export class HostNamespaces {
   }
 
   /**
-   * What `list` finds in each of them, and the names of the hosts' namespaces in which it fails: one of them that is denied
-   * or gone must not hide the others. Throws where it fails in the agents' own.
+   * What `list` finds in each of them, and the hosts' namespaces in which it fails: one of them that is denied or gone must
+   * not hide the others. Throws where it fails in the agents' own.
    */
-  async found<T>(list: (client: Client) => Promise<T[]>): Promise<{ found: Found<T>[]; unread: string[] }> {
+  async found<T>(list: (client: Client) => Promise<T[]>): Promise<{ found: Found<T>[]; unread: Unread[] }> {
     const found: Found<T>[] = [];
-    const unread: string[] = [];
+    const unread: Unread[] = [];
     for (const client of await this.all()) {
       try {
         for (const one of await list(client)) found.push({ client, one });
       } catch (err) {
         if (client === this.main) throw err;
-        unread.push(client.options.namespace);
+        unread.push({ namespace: client.options.namespace, reason: err });
       }
     }
     return { found, unread };

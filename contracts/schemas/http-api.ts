@@ -159,14 +159,20 @@ const sessionEntry = z.object({
   state: orNull(answers.sessionState),
   waits: orNull(wait),
 });
-export const sessionList = items(sessionEntry as unknown as z.ZodMiniType<SessionEntry>);
+/** `unread`: namespaces of hosts that could not be read. */
+export const sessionList = z.extend(items(sessionEntry as unknown as z.ZodMiniType<SessionEntry>), {
+  unread: z.array(text),
+});
 
 export const keyedApproval = z.extend(answers.approval, {
   workflowId: text,
   key: text,
 }) as unknown as z.ZodMiniType<KeyedApproval>;
-/** `unanswered`: workflows that could not say whether they wait. */
-export const approvalPage = z.extend(items(keyedApproval), { unanswered: z.array(text) });
+/** `unanswered`: workflows that could not say whether they wait; `unread`: namespaces of hosts that could not be read. */
+export const approvalPage = z.extend(items(keyedApproval), {
+  unanswered: z.array(text),
+  unread: z.array(text),
+});
 
 const inboxItem = z.object({
   kind: z.enum(['approval', 'input', 'failed']),

@@ -26,11 +26,12 @@ const list = route(
   async ({ query: { agent }, caller, context }) => {
     if (agent !== undefined) requireAgent(caller, agent);
     const covers = (workflowId: string): boolean => mayUse(caller, agentOf(workflowId));
-    const { waiting, unanswered } = await context.client.approvals.listAnswering({ agent, covers });
+    const { waiting, unanswered, unread } = await context.client.approvals.listAnswering({ agent, covers });
     return {
       items: waiting.map(keyed),
       next: null,
       unanswered: unanswered.map(({ workflowId }) => workflowId),
+      unread,
     };
   },
 );

@@ -23,8 +23,8 @@ const list = route(
   },
   async ({ query, caller, context }) => {
     if (query.agent !== undefined) requireAgent(caller, query.agent);
-    const all = await context.client.sessions.list(query);
-    return { items: all.filter(({ agent }) => mayUse(caller, agent)), next: null };
+    const { sessions, unread } = await context.client.sessions.listReadable(query);
+    return { items: sessions.filter(({ agent }) => mayUse(caller, agent)), next: null, unread };
   },
 );
 

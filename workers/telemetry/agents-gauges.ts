@@ -1,8 +1,8 @@
 // Metrics that have to be looked for at the server: agents, waits, hosts, backlogs. Only the first of the workers of a
 // queue looks, for all; the others tell zeros, so the largest of all workers' values counts.
-import type { Client } from '@temporalio/client';
 import type { MetricMeter } from '@temporalio/common';
 import { listWorkflows } from '../../client/delivery/list-workflows';
+import type { HostNamespaces } from '../../client/hosts/host-namespaces';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { AGENT_STATES, NOTICED_AT_KEY } from '../../contracts/agents/work-state';
 import { hostTaskQueue } from '../../contracts/ids';
@@ -57,33 +57,33 @@ export class AgentsGauges {
 
   private async tellAll(): Promise<void> {
     const { client, meter } = this.options;
-    const clients = await client.namespaces.all();
+    const { namespaces } = client;
     for (const state of AGENT_STATES) {
       const query = `${running(WORKFLOWS.agent)} AND ${SEARCH_ATTRIBUTES.state} = "${state}"`;
-      gauge(meter, 'holdfast_agents', { state }, await countIn(clients, query));
+      gauge(meter, 'holdfast_agents', { state }, await countIn(namespaces, query));
     }
     for (const reason of REASONS) {
       const query = `${running(WORKFLOWS.turn, WORKFLOWS.execSession)} AND ${SEARCH_ATTRIBUTES.waitsFor} = "${reason}"`;
-      const waits = await countIn(clients, query);
+      const waits = await countIn(namespaces, query);
       gauge(meter, 'holdfast_waits', { reason }, waits);
-      const since = waits > 0 && !UNDATED.includes(reason) ? await oldestIn(clients, query) : undefined;
+      const since = waits > 0 && !UNDATED.includes(reason) ? await oldestIn(namespaces, query) : undefined;
       gauge(meter, 'holdfast_wait_oldest_seconds', { reason }, secondsSince(since));
     }
     const { hosts, unanswered } = await client.hosts.listAnswering();
-    await this.tellHosts(clients, hosts);
+    await this.tellHosts(hosts);
     const names = [...hosts.map(({ host }) => host), ...unanswered];
     await this.tellQueues([client.server.queue, ...names.map(hostTaskQueue)]);
   }
 
-  private async tellHosts(clients: readonly Client[], hosts: readonly HostState[]): Promise<void> {
-    const { meter } = this.options;
+  private async tellHosts(hosts: readonly HostState[]): Promise<void> {
+    const { meter, client } = this.options;
     const offline = hosts.filter(({ status }) => status === 'offline');
     gauge(meter, 'holdfast_hosts', { status: 'online' }, hosts.length - offline.length);
     gauge(meter, 'holdfast_hosts', { status: 'offline' }, offline.length);
     let [waits, since] = [0, undefined as number | undefined];
     for (const state of offline) {
       const query = `${running(WORKFLOWS.execSession)} AND ${SEARCH_ATTRIBUTES.host} = "${state.host}"`;
-      const sessions = await countIn(clients, query);
+      const sessions = await countIn(client.namespaces, query);
       waits += sessions;
       if (sessions > 0) since = Math.min(since ?? Infinity, Date.parse(state.since));
     }
@@ -137,29 +137,31 @@ export class AgentsGauges {
 const running = (...types: string[]): string =>
   `ExecutionStatus = "Running" AND WorkflowType IN (${types.map((type) => `"${type}"`).join(', ')})`;
 
-async function countIn(clients: readonly Client[], query: string): Promise<number> {
-  const counts = await Promise.all(clients.map(({ workflow }) => workflow.count(query)));
-  return counts.reduce((sum, { count }) => sum + count, 0);
+/** Of a host's namespace that cannot be read, nothing is known. */
+async function countIn(namespaces: HostNamespaces, query: string): Promise<number> {
+  const { found } = await namespaces.found(async ({ workflow }) => [(await workflow.count(query)).count]);
+  return found.reduce((sum, { one }) => sum + one, 0);
 }
 
 /** When the oldest began, in milliseconds since the Unix epoch; of older waits at most 200 are compared. */
-async function oldestIn(clients: readonly Client[], query: string): Promise<number | undefined> {
+async function oldestIn(namespaces: HostNamespaces, query: string): Promise<number | undefined> {
   for (const age of AGES_MS) {
     const before = new Date(Date.now() - age).toISOString();
-    const found: number[] = [];
-    for (const client of clients) {
+    const waits = `${query} AND ${SEARCH_ATTRIBUTES.noticedAt} <= "${before}"`;
+    const { found } = await namespaces.found(async (client) => {
+      const times: number[] = [];
       let left = MAX_LISTED;
-      const waits = `${query} AND ${SEARCH_ATTRIBUTES.noticedAt} <= "${before}"`;
       for await (const { typedSearchAttributes } of listWorkflows(client, {
         query: waits,
         pageSize: MAX_LISTED,
       })) {
         const at = typedSearchAttributes.get(NOTICED_AT_KEY)?.getTime();
-        if (at !== undefined) found.push(at);
+        if (at !== undefined) times.push(at);
         if (--left === 0) break;
       }
-    }
-    if (found.length > 0) return Math.min(...found);
+      return times;
+    });
+    if (found.length > 0) return Math.min(...found.map(({ one }) => one));
   }
   return undefined;
 }

@@ -32,7 +32,9 @@ describe('an open session whose queue has no worker', () => {
   afterAll(() => engine.client.temporal.workflow.getHandle(stray).terminate('test ended'));
 
   test('is named beside the approvals that are known, of which none is an answer, too', async () => {
-    expect(await own.api.get('/v1/approvals')).toEqual({ items: [], next: null, unanswered: [stray] });
+    expect(await own.api.get('/v1/approvals')).toEqual({
+      ...{ items: [], next: null, unanswered: [stray], unread: [] },
+    });
     const { code, stdout, stderr } = await engine.cliInTurn(['approve', '--list']);
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toMatch(/These sessions and turns do not answer: exec\/stray\/local\/0 \(\w+\)/);
@@ -43,7 +45,9 @@ describe('an open session whose queue has no worker', () => {
 
   test('is neither asked nor named for a token that may not see its agent', async () => {
     const limited = await ApiClient.of(own.gateway, 'viewer', ['zzz*']);
-    expect(await limited.get('/v1/approvals')).toEqual({ items: [], next: null, unanswered: [] });
+    expect(await limited.get('/v1/approvals')).toEqual({
+      ...{ items: [], next: null, unanswered: [], unread: [] },
+    });
   });
 });
 
@@ -94,18 +98,28 @@ test('an agent that was started again after a failure delays nobody: the run tha
   expect(await found()).toMatchObject({ kind: 'failed', failure: { code: (why as HoldfastError).code } });
 }, 60_000);
 
-test('a host whose namespace is gone hides nothing of what waits elsewhere, and is named', async () => {
+test('a host whose namespace is gone hides nothing of what is elsewhere, is named, and can be forgotten', async () => {
   const waits = uniqueId('w');
   await own.api.post(`/v1/sessions/${waits}/local/0/exec`, { code: 'read -r x', yield: QUICK_YIELD });
   const host = await engine.client.temporal.workflow.start(WORKFLOWS.host, {
-    ...{ workflowId: hostWorkflowId('gone'), taskQueue: 'nobody' },
+    ...{ workflowId: hostWorkflowId('gone'), taskQueue: engine.client.server.queue },
+    args: [{ namespace: 'deleted' }],
     memo: { [HOST_NAMESPACE_MEMO]: 'deleted' },
   });
-  try {
-    const read = (): Promise<{ items: InboxItem[]; unread: string[] }> => own.api.get('/v1/inbox');
-    await until(async () => (await read()).unread.includes('deleted'));
-    await until(async () => (await read()).items.some(({ agent }) => agent === waits));
-  } finally {
-    await host.terminate('test ended');
-  }
+  const read = <T>(path: string): Promise<{ items: T[]; unread: string[] }> => own.api.get(path);
+  await until(async () => (await read('/v1/inbox')).unread.includes('deleted'));
+  await until(async () => (await read<InboxItem>('/v1/inbox')).items.some(({ agent }) => agent === waits));
+  const sessions = await read<{ agent: string }>('/v1/sessions');
+  expect(sessions).toMatchObject({ unread: ['deleted'] });
+  expect(sessions.items.map(({ agent }) => agent)).toContain(waits);
+  expect(await read('/v1/approvals')).toMatchObject({ unread: ['deleted'] });
+  const listed = await engine.cli(['ps']);
+  expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining(waits) as string });
+  expect(listed.stdout).toContain('their namespaces cannot be read (deleted)');
+  expect(await engine.client.approvals.list(waits)).toEqual([]);
+  const { items } = await read<{ host: string; status: string }>('/v1/hosts');
+  expect(items).toContainEqual(expect.objectContaining({ host: 'gone', status: 'offline' }));
+  expect(await engine.cli(['host', 'forget', 'gone'])).toMatchObject({ code: 0 });
+  await host.result();
+  await until(async () => (await read('/v1/inbox')).unread.length === 0);
 }, 60_000);
