@@ -9,6 +9,7 @@ import { endUnused } from './end-unused';
 import type { EnrolledHosts } from './agents/enrolled-hosts';
 import type { FolderClaim } from './folder-claim';
 import type { HostWorker } from './host/host-worker';
+import type { ActivityRef } from '../activities/host/command-completion';
 import { giveBack, resetCaches, type GivenBack, type LostWorkers } from './agents/lost-workers';
 import type { RepeatedLook } from './repeated-look';
 import type { SpanOutlet } from './telemetry/span-exporter';
@@ -178,9 +179,10 @@ export class Workers {
    * while we serve. `tell` is called when `given` is complete, and before if that takes long.
    */
   private async giveBack(lost: LostWorkers, given: GivenBack, tell: () => void): Promise<void> {
-    const { journal, log } = this.parts;
+    const { journal, hostWorker, log } = this.parts;
     let isReady = false;
-    const giving = giveBack(this.client.temporal, lost, given)
+    const isKept = (activity: ActivityRef): boolean => hostWorker?.completes(activity) ?? false;
+    const giving = giveBack(this.client.temporal, { ...lost, isKept }, given)
       .then(() => {
         // One that was stopped is begun again by the next worker.
         if (!lost.signal?.aborted) journal.forget(lost.instances);

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Info } from '@temporalio/activity';
 import {
   ActivityCancelledError,
   ActivityNotFoundError,
@@ -40,8 +41,16 @@ const LOOK_AGAIN_MS = 250;
 /** What a session is told of a later wait: enough for a screen. */
 const LATER_BYTES = 4_096;
 
+/** Its id counts from the beginning in each run of its workflow. */
+export interface ActivityRef {
+  runId: string;
+  activityId: string;
+}
+
 interface JournalEntry {
   token: string;
+  /** That of the token; absent in entries of earlier releases. */
+  activity?: ActivityRef;
   input: Omit<RunCommandInput, 'code'>;
   yielded: boolean;
   /** Its workflow may have had a view of it already, from a worker that was killed: it takes only one that says so. */
@@ -91,12 +100,23 @@ export class CommandCompletion {
     return entries.length;
   }
 
+  /** Whether this activity is completed from here: its worker's end is not its own. */
+  completes({ runId, activityId }: ActivityRef): boolean {
+    return [...this.watched.values()].some(
+      ({ entry: { activity } }) => activity?.runId === runId && activity.activityId === activityId,
+    );
+  }
+
   /**
    * Follows one command to its end. A newer token for the same command replaces the older one.
    * @param isAgain it had begun before this token: it was handed over again
    */
   start(
-    token: Uint8Array,
+    {
+      taskToken,
+      activityId,
+      workflowExecution,
+    }: Pick<Info, 'taskToken' | 'activityId' | 'workflowExecution'>,
     { ref, workflowId, cwd, commandId, runtime, yield: settings }: RunCommandInput,
     { trace, isAgain = false }: { trace?: TraceContext | undefined; isAgain?: boolean } = {},
   ): void {
@@ -104,7 +124,8 @@ export class CommandCompletion {
     const input = { ref, workflowId, cwd, commandId, runtime, yield: settings };
     const traceparent = trace && writeTraceparent(trace);
     const entry = {
-      ...{ token: Buffer.from(token).toString('base64'), input, yielded: false, isAgain },
+      ...{ token: Buffer.from(taskToken).toString('base64'), input, yielded: false, isAgain },
+      ...(workflowExecution && { activity: { runId: workflowExecution.runId, activityId } }),
       ...(traceparent !== undefined && { traceparent }),
     };
     this.watch(entry);

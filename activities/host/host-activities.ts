@@ -156,7 +156,7 @@ export function createHostActivities({
       });
       channel.serve(ref);
       crashPoint('command-recorded');
-      completion.start(Context.current().info.taskToken, input, { trace, isAgain });
+      completion.start(Context.current().info, input, { trace, isAgain });
       crashPoint('command-journalled');
       throw new CompleteAsyncError();
     },

@@ -89,7 +89,7 @@ test('SIGKILL of the server in a flood loses nothing: it continues from the same
   expect(readFileSync(join(cwd, 'flood-server'), 'utf8')).toBe('ran\n');
 }, 60_000);
 
-test('SIGKILL of the worker while a command waits for input: the input reaches the same process afterwards', async () => {
+test('SIGKILL of the worker while a command waits for input: the input reaches the same process, and the workflow has not noticed', async () => {
   const session = newSession();
   const first = await session.exec({ code: 'echo $BASHPID; read -r x; echo "$BASHPID $x"' });
   expect(first.state).toBe('waiting_input');
@@ -98,6 +98,9 @@ test('SIGKILL of the worker while a command waits for input: the input reaches t
   const second = await session.input({ keyboard: 'still you?' });
   expect(second).toMatchObject({ state: 'exited', exitCode: 0 });
   expect(second.output).toContain(`${first.output.trim()} still you?`);
+  const { events } = await engine.client.temporal.workflow.getHandle(session.workflowId).fetchHistory();
+  const scheduled = events?.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []) ?? [];
+  expect(scheduled.map(({ activityType }) => activityType?.name)).toEqual(['runCommand', 'sendInput']);
 }, 60_000);
 
 test('a graceful stop of the worker detaches from its sessions and does not end them', async () => {

@@ -3,6 +3,7 @@
 // is told otherwise here. What other workers have is left alone: they would have to replay from the first event.
 import type { Client } from '@temporalio/client';
 import { describeWorkflow } from '../../client/delivery/list-workflows';
+import type { ActivityRef } from '../../activities/host/command-completion';
 import { workerLost } from '../../contracts/errors/failure';
 import { forEachOpen, type OpenRun } from '../open-workflows';
 
@@ -26,8 +27,15 @@ export interface GivenBack {
   orphans: number;
 }
 
+/** Activities that go on without the worker that had them. */
+type IsKept = (activity: ActivityRef) => boolean;
+
 /** Counts in `given` while it goes on: of a thousand open workflows it takes seconds. */
-export async function giveBack(client: Client, lost: LostWorkers, given: GivenBack): Promise<void> {
+export async function giveBack(
+  client: Client,
+  lost: LostWorkers & { isKept: IsKept },
+  given: GivenBack,
+): Promise<void> {
   if (lost.instances.length === 0) return;
   await forEachOpen(client, lost, async (run) => {
     // First: the answer of an activity is a workflow task, which must not go to the dead.
@@ -82,13 +90,13 @@ async function cachedBy(client: Client, execution: Partial<OpenRun>): Promise<st
 async function failHandedOut(
   client: Client,
   { workflowId, runId }: OpenRun,
-  { instances }: LostWorkers,
+  { instances, isKept }: LostWorkers & { isKept: IsKept },
 ): Promise<number> {
   const { raw } = await describeWorkflow(client, workflowId, runId);
   let failed = 0;
   for (const { activityId, lastWorkerIdentity, state } of raw.pendingActivities ?? []) {
     const isLost = instances.some((instance) => lastWorkerIdentity?.endsWith(` ${instance}`));
-    if (Number(state) !== STARTED || !isLost || !activityId) continue;
+    if (Number(state) !== STARTED || !isLost || !activityId || isKept({ runId, activityId })) continue;
     await client.activity.fail({ workflowId, runId, activityId }, workerLost());
     failed += 1;
   }

@@ -4,7 +4,7 @@ import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import type { ImageStore } from '../../activities/blobs/image-store';
 import type { LargeValues } from '../../activities/blobs/large-values';
-import { CommandCompletion } from '../../activities/host/command-completion';
+import { CommandCompletion, type ActivityRef } from '../../activities/host/command-completion';
 import { CommandGate, type CheckCode } from '../../activities/host/command-gate';
 import { createHostActivities } from '../../activities/host/host-activities';
 import { createWorkspaceActivities } from '../../activities/host/workspace-activities';
@@ -83,6 +83,8 @@ export interface HostWorker {
    * when workflows are being served.
    */
   adopt(): number;
+  /** Whether this activity is one of the commands that have not ended here. */
+  completes(activity: ActivityRef): boolean;
   /** Disconnects from the sessions; they live on. */
   detach(): Promise<void>;
   /** After `detach`: frees the host's name if no session lives on. */
@@ -220,5 +222,5 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const leave = async (): Promise<void> => {
     if (!hasOpenSession()) await ownership.release();
   };
-  return { worker, adopt, detach, leave };
+  return { worker, adopt, completes: completion.completes.bind(completion), detach, leave };
 }

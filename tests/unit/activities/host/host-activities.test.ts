@@ -230,7 +230,10 @@ describe('a command that has begun', () => {
     const journal = join(t.dataDir, 'commands');
     const log = (): void => undefined;
     const completion = new CommandCompletion(client, sessions, { journal, folderId: 'ours', log });
-    completion.start(new Uint8Array([1]), command(CODE));
+    completion.start(
+      { taskToken: new Uint8Array([1]), activityId: '1', workflowExecution: undefined },
+      command(CODE),
+    );
     await until(() => signals.length > 0);
     const { code, facts } = signals[0]?.trouble ?? {};
     expect(HoldfastError.received(code ?? 'internal', facts)).toMatchObject({
