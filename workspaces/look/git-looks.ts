@@ -4,6 +4,7 @@ import { relative } from 'node:path';
 import { bytePath, fromBytes, isKeepable, shownPath, type BytePath } from '../byte-path';
 import type { Git } from '../git/git-run';
 import { ignoredPaths } from '../git/ignored-paths';
+import { isTimeout } from '../git/store';
 import type { Surroundings } from './surroundings';
 
 /** The workspace has more files than it may have. */
@@ -17,7 +18,8 @@ export interface Rules {
   /** Real paths that are never recorded. */
   hidden: readonly string[];
   maxFiles: number;
-  signal: AbortSignal;
+  /** Of one run of git: the files are read between two of them, which takes as long as it takes. */
+  lookMs: number;
 }
 
 export class GitLooks {
@@ -74,8 +76,7 @@ export class GitLooks {
       const listed = await this.names(['ls-files', '-c', '-i', '-z', '--exclude-standard'], index.path, root);
       return listed.filter((path) => this.isRecordable(path));
     } catch (err) {
-      this.rules.signal.throwIfAborted();
-      if (err instanceof TooManyFiles) throw err;
+      if (err instanceof TooManyFiles || isTimeout(err)) throw err;
       return [];
     }
   }
@@ -85,11 +86,11 @@ export class GitLooks {
     const asked = folders.filter((folder) => this.isRecordable(folder));
     const refused = folders.filter((folder) => !this.isRecordable(folder));
     if (asked.length === 0) return new Set(refused);
-    const { excludeFile, signal } = this.rules;
+    const { excludeFile } = this.rules;
     const { top: workTree, root: cwd } = this.around;
     // The slash is for patterns that are for folders only.
     const named = asked.map((folder) => `${folder}/`);
-    const rules = { workTree, index: this.noIndex, cwd, excludeFile, signal };
+    const rules = { workTree, index: this.noIndex, cwd, excludeFile, signal: this.time() };
     const ignored = [...(await ignoredPaths(this.git, named, rules))].map((path) => path.slice(0, -1));
     return new Set([...refused, ...ignored]);
   }
@@ -148,6 +149,10 @@ export class GitLooks {
     return partsOf(Buffer.concat(chunks));
   }
 
+  private time(): AbortSignal {
+    return AbortSignal.timeout(this.rules.lookMs);
+  }
+
   private run(
     args: string[],
     where: { index: string; cwd: string; workTree?: string },
@@ -157,7 +162,7 @@ export class GitLooks {
     return this.git.run(args, {
       look: { workTree, index, cwd },
       settings: [`core.excludesFile=${this.rules.excludeFile}`],
-      signal: this.rules.signal,
+      signal: this.time(),
       ...(onOutput && { onOutput }),
     });
   }

@@ -138,7 +138,7 @@ class Taking {
       include: settings.include,
       hidden,
       maxFiles: settings.maxFiles,
-      signal: AbortSignal.timeout(LOOK_MS),
+      lookMs: LOOK_MS,
     });
   }
 

@@ -17,6 +17,7 @@ import { count } from '../../helpers/run/long-run';
 import { smallDisk } from '../exec/output/small-disk';
 import { TestWorkspace } from './workspace';
 import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
+import { Breather } from '../../../workspaces/look/breather';
 import { Workspaces } from '../../../workspaces/workspaces';
 
 let work: TestWorkspace;
@@ -135,6 +136,32 @@ describe('a folder in no repository with more files than anybody waits for', () 
     fill();
     expect((await work.checkpoint()).changes).toMatchObject({ added: FILES });
   });
+});
+
+test('a workspace whose files take longer to read than a look of git may is recorded', async () => {
+  work.userGit('init', '-q');
+  work.write('.gitignore', 'build/\n');
+  work.write('a.txt', 'a');
+  // Whether it is ignored is asked after the files are read.
+  work.write('build/b.txt', 'b');
+  const begun: AbortController[] = [];
+  const time = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+    const over = new AbortController();
+    begun.push(over);
+    return over.signal;
+  });
+  // The time of all looks that were begun is over at each file.
+  const slow = jest.spyOn(Breather.prototype, 'breathe').mockImplementation(() => {
+    for (const over of begun) over.abort(new DOMException('', 'TimeoutError'));
+    return Promise.resolve();
+  });
+  try {
+    expect(await work.checkpoint()).toMatchObject({ state: 'kept', files: 2 });
+    expect(begun.some(({ signal }) => signal.aborted)).toBe(true);
+  } finally {
+    slow.mockRestore();
+    time.mockRestore();
+  }
 });
 
 test('a full store takes no further checkpoint and says so; with room again the next one is whole', async () => {
