@@ -2,8 +2,8 @@
 // Part of records that are carried over continue-as-new as JSON. Pure.
 import { contentHash, type MessageContent } from '../../contracts/message-content';
 
-/** Records of 0.2.0 hold only the id, without the content's hash. */
-export type KnownId = string | { id: string; hash: string };
+/** Records of 0.2.0 hold only the id, without the content's hash. `isOpen`: what came of it is not known yet. */
+export type KnownId = string | { id: string; hash: string; isOpen?: true };
 
 const idOf = (known: KnownId): string => (typeof known === 'string' ? known : known.id);
 
@@ -23,6 +23,12 @@ export function rememberId(known: KnownId[], id: string, content: MessageContent
   if (known.length > limit) known.shift();
   return true;
 }
+
+/** With or without the mark that what came of this id is not known yet. */
+export const withOpen = (known: readonly KnownId[], id: string, isOpen: boolean): KnownId[] =>
+  known.map((one) =>
+    typeof one === 'string' || one.id !== id ? one : { id, hash: one.hash, ...(isOpen && { isOpen }) },
+  );
 
 export const withoutId = (known: readonly KnownId[], id: string): KnownId[] =>
   known.filter((one) => idOf(one) !== id);

@@ -226,6 +226,7 @@ export class SessionActor {
     const { id = this.nextId(), keyboard, enter, keys = [], prompt, reader, yield: yielding } = request;
     this.usedAt = Date.now();
     if (!this.ids.rememberInput(id, request)) return this.output(reader ? { reader } : {});
+    this.ids.inputBegins(id);
     // After earlier signalled input; a key without text, which may be meant to interrupt, goes at once.
     if (keyboard !== undefined && this.typing.isTyping) await condition(() => !this.typing.isTyping);
     const { ref, readers } = this.record;
@@ -241,6 +242,8 @@ export class SessionActor {
       // It was refused: the same id may be sent again.
       this.ids.forgetInput(id);
       throw err;
+    } finally {
+      this.ids.inputEnds(id);
     }
   }
 

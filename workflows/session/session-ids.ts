@@ -4,7 +4,7 @@ import { patched } from '@temporalio/workflow';
 import { contentHash, execContent, inputContent, resetContent } from '../../contracts/message-content';
 import type { ExecRequest, InputRequest, ResetRequest } from '../../contracts/sessions/session';
 import { conflict, type AskedBy } from '../messages/id-conflict';
-import { findId, isOther, rememberId, withoutId } from '../messages/known-ids';
+import { findId, isOther, rememberId, withOpen, withoutId } from '../messages/known-ids';
 import type { SessionRecord } from './session-record';
 
 /** Also across continue-as-new. The host knows the ids of all commands that have begun, as long as the log exists. */
@@ -21,6 +21,8 @@ export const resetsGiveUp = (): boolean => patched('reset-gives-up');
 export class SessionIds {
   /** Resets that the host has not answered yet. */
   private readonly resetting = new Set<string>();
+  /** Inputs of this run that the host has not answered yet. */
+  private readonly sending = new Set<string>();
 
   constructor(private readonly record: SessionRecord) {}
 
@@ -52,9 +54,23 @@ export class SessionIds {
     if (id !== undefined && isOther(this.record.inputIds, id, inputContent(request))) conflict(id, by);
   }
 
-  /** True the first time; a known id is a repetition. */
+  /** True the first time; a known id is a repetition, unless the run before ended without the host's answer to it. */
   rememberInput(id: string, request: InputRequest): boolean {
-    return rememberId(this.record.inputIds, id, inputContent(request), REMEMBERED_INPUTS);
+    const { inputIds } = this.record;
+    if (rememberId(inputIds, id, inputContent(request), REMEMBERED_INPUTS)) return true;
+    const known = findId(inputIds, id);
+    return typeof known === 'object' && known.isOpen === true && !this.sending.has(id);
+  }
+
+  /** Until `inputEnds`. If this run ends first, the next one sends it again: the host knows whether it was typed. */
+  inputBegins(id: string): void {
+    this.sending.add(id);
+    this.record.inputIds = withOpen(this.record.inputIds, id, true);
+  }
+
+  inputEnds(id: string): void {
+    this.sending.delete(id);
+    this.record.inputIds = withOpen(this.record.inputIds, id, false);
   }
 
   forgetInput(id: string): void {

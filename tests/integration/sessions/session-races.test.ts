@@ -16,10 +16,13 @@ const held = new Set<string>();
 /** Those that the test has answered: it heartbeats none, so that the server may begin a slow one again. */
 const answered = new Set<string>();
 const waiting: { name: string; answer: () => void }[] = [];
+/** All that have begun, answered or not. */
+const begun: string[] = [];
 const closed: string[] = [];
 const view = { session: 0, commandId: null, state: 'exited', output: '', from: 0, to: 0, epoch: 1 };
 const answersLater = (name: string) => (): Promise<object> =>
   new Promise((resolve) => {
+    begun.push(name);
     const answer = (): void => resolve({ ...view, survivors: [] });
     held.add(name);
     if (answered.has(name)) answer();
@@ -44,6 +47,7 @@ beforeAll(async () => {
     resetSession: answersLater('resetSession'),
     // They never end, and nobody cancels them.
     runCommand: answersLater('runCommand'),
+    sendInput: answersLater('sendInput'),
     sendInputs: answersLater('sendInputs'),
     closeSession: ({ ref }: { ref: { agent: string } }) => void closed.push(ref.agent),
   };
@@ -70,6 +74,14 @@ function signalled(agent: string, signal: string): Promise<WorkflowHandle> {
   });
 }
 
+/** Such that it continues as new. */
+async function makeLong(session: WorkflowHandle): Promise<void> {
+  // A script's call, so that waits of callers do not hold back continue-as-new.
+  await session.signal('cancelTools', { ids: ['a-call'], reason: 'it ended' });
+  for (let sent = 0; sent < count(500, 2_100); sent += 100)
+    await Promise.all(Array.from({ length: 100 }, () => session.signal('input', { nonsense: 1 })));
+}
+
 const stateOf = (session: WorkflowHandle): Promise<SessionState> => session.query('state');
 
 test.each([
@@ -91,10 +103,7 @@ test('a session does not continue as new before a signalled reset is done, howev
   const session = await signalled(uniqueId('resets'), 'reset');
   const { runId } = await session.describe();
   await until(() => held.has('resetSession'));
-  // A script's call, so that waits of callers do not hold back continue-as-new.
-  await session.signal('cancelTools', { ids: ['a-call'], reason: 'it ended' });
-  for (let sent = 0; sent < count(500, 2_100); sent += 100)
-    await Promise.all(Array.from({ length: 100 }, () => session.signal('input', { nonsense: 1 })));
+  await makeLong(session);
   await until(async () => (await stateOf(session)).status === 'draining');
   await until(async () => (await stateOf(session)).status !== 'draining', MADE_LATE_MS);
   expect((await session.describe()).runId).toBe(runId);
@@ -103,6 +112,25 @@ test('a session does not continue as new before a signalled reset is done, howev
   // The next run knows the view that the reset gave.
   expect(await stateOf(session)).toMatchObject({ view: { state: 'exited' } });
   await session.terminate();
+}, 180_000);
+
+test('an input that the host has not answered when its session continues as new is sent to the host by the next run', async () => {
+  const session = client.session({ agent: uniqueId('cut-off'), session: 0, host });
+  session.exec({ code: 'cat', yield: { firstOutputMs: 600_000 } }).catch(() => undefined);
+  await until(() => held.has('runCommand'));
+  const handle = client.temporal.workflow.getHandle(session.workflowId);
+  const { runId } = await handle.describe();
+  // The client sends it again under its id when it is cut off.
+  const typed = session.input({ keyboard: 'yes', id: 'y' });
+  await until(() => held.has('sendInput'));
+  expect(begun.filter((name) => name === 'sendInput')).toHaveLength(1);
+  await makeLong(handle);
+  await until(async () => (await handle.describe()).runId !== runId, MADE_LATE_MS);
+  answerAll('readOutput');
+  answerAll('sendInput');
+  expect(await typed).toMatchObject({ state: 'exited' });
+  expect(begun.filter((name) => name === 'sendInput')).toHaveLength(2);
+  await handle.terminate();
 }, 180_000);
 
 test('a command that outlives a small idle limit costs its session no timer for each moment', async () => {

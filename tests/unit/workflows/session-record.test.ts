@@ -91,6 +91,23 @@ describe('inputs', () => {
     expect(ids.rememberInput('a', text('y'))).toBe(true);
   });
 
+  test('that the host had not answered when their run ended are sent once more by the next run', () => {
+    const r = record();
+    const ids = new SessionIds(r);
+    for (const id of ['open', 'answered']) {
+      ids.rememberInput(id, text('x'));
+      ids.inputBegins(id);
+    }
+    ids.inputEnds('answered');
+    expect(ids.rememberInput('open', text('x'))).toBe(false);
+    const next = new SessionIds(JSON.parse(JSON.stringify(r)) as SessionRecord);
+    expect(['open', 'answered'].map((id) => next.rememberInput(id, text('x')))).toEqual([true, false]);
+    next.inputBegins('open');
+    expect(next.rememberInput('open', text('x'))).toBe(false);
+    next.inputEnds('open');
+    expect(next.rememberInput('open', text('x'))).toBe(false);
+  });
+
   test('are remembered in a bounded list, the latest 500', () => {
     const r = record();
     const ids = new SessionIds(r);
