@@ -127,7 +127,10 @@ class Turn {
       const reason = this.over();
       if (reason) return { reason };
       if (this.isLong()) {
+        // Interleaves with an interruption.
         if (this.checkpoints.isPending) await this.checkpoints.settled();
+        // Since 0.3. Before, it was lost: the next run does not know of it. Asked only then: no other history has the patch.
+        if (this.isInterrupted && patched('interrupted-at-next-run')) continue;
         await continueInNextRun<typeof turn>(this.input, this.record());
       }
       this.budget.steps += 1;
