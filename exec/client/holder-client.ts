@@ -50,17 +50,14 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
     private readonly socket: Socket,
     private readonly token: string,
   ) {
-    const decoder = new FrameDecoder<AnswerFrame>();
+    const decoder = new FrameDecoder<AnswerFrame | null>();
     socket.on('data', (chunk: Buffer) => {
-      let frames: AnswerFrame[];
       try {
-        frames = decoder.push(chunk);
+        for (const frame of decoder.push(chunk)) this.settle(frame);
       } catch {
-        // A malformed frame ends this connection, never the worker.
+        // A malformed frame ends this connection, never the process: the other side may be a host that others control.
         socket.destroy();
-        return;
       }
-      for (const frame of frames) this.settle(frame);
     });
     socket.on('close', () => this.onClose());
   }
@@ -122,12 +119,16 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
     if (this.isOpen) this.send(this.nextId++, 'cancel', { id });
   }
 
-  private settle(frame: AnswerFrame): void {
-    const pending = this.pending.get(frame.id);
-    this.pending.delete(frame.id);
+  /** Throws if it is no answer; then its request is still pending. */
+  private settle(frame: AnswerFrame | null): void {
+    if (typeof frame?.id !== 'number') throw new Error('not an answer');
+    const { id, ok, error } = frame;
+    const failure = error && HoldfastError.received(error.code, error.facts);
+    const pending = this.pending.get(id);
+    this.pending.delete(id);
     pending?.release();
-    if (frame.error) pending?.reject(HoldfastError.received(frame.error.code, frame.error.facts));
-    else pending?.resolve(frame.ok);
+    if (failure) pending?.reject(failure);
+    else pending?.resolve(ok);
   }
 
   private onClose(): void {
