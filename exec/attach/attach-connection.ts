@@ -174,7 +174,8 @@ export class AttachConnection {
       return (await attachTo(connections, ref, this.named(body as Verbs['attach']['request']))).state;
     const holder = await connections.made(ref);
     if (!holder) throw noTerminal(ref);
-    return holder.request(verb, body as Verbs[typeof verb]['request'], signal);
+    const request = verb === 'watch' ? checkedWatch(body) : body;
+    return holder.request(verb, request as Verbs[typeof verb]['request'], signal);
   }
 
   /** Shown to others as the typist: the name that the person gives, and their address. */
@@ -243,4 +244,19 @@ export class AttachConnection {
     // A client that does not read its answers must not fill the host's memory.
     if (this.socket.writableLength > MAX_UNREAD_BYTES) this.socket.destroy();
   }
+}
+
+/** All who follow the session wait at its holder, which may be of a release that checks nothing. */
+function checkedWatch(body: unknown): Verbs['watch']['request'] {
+  const { from, seen } = (body ?? {}) as Partial<Verbs['watch']['request']>;
+  const { epoch, running, typist, size } = seen ?? {};
+  const isState =
+    [from, epoch, size?.cols, size?.rows].every((number) => typeof number === 'number') &&
+    [running, typist].every((name) => name === null || typeof name === 'string');
+  if (isState) return { from, seen: { epoch, running, typist, size } } as Verbs['watch']['request'];
+  throw new HoldfastError('invalid_input', {
+    what: 'What a watch has seen',
+    got: typeof seen,
+    allowed: 'an offset, and a state of the terminal',
+  });
 }

@@ -39,9 +39,10 @@ export class Attachments {
 
   /** Answers when there is output beyond `from`, or the state differs from `seen`. */
   watch({ from, seen }: Verbs['watch']['request'], cancelled: AbortSignal): Promise<AttachedState> {
+    // Throws for what is no state, before anything listens.
+    const known = describe(seen);
     return new Promise((resolve) => {
-      const isNews = (state: AttachedState): boolean =>
-        state.end > from || describe(state) !== describe(seen);
+      const isNews = (state: AttachedState): boolean => state.end > from || describe(state) !== known;
       const forget = this.session.changes.onChange(() => {
         const state = this.state();
         if (!isNews(state)) return;

@@ -8,7 +8,15 @@ export class Changes {
     return () => void this.checks.delete(check);
   }
 
+  /** One that throws is dropped: the others must hear of the change, a command's end above all. */
   notify(): void {
-    for (const check of [...this.checks]) check();
+    for (const check of [...this.checks]) {
+      try {
+        check();
+      } catch (err) {
+        this.checks.delete(check);
+        console.error(new Date().toISOString(), err);
+      }
+    }
   }
 }

@@ -3,6 +3,8 @@ import { getEventListeners, once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { duplexPair } from 'node:stream';
+import { AttachConnection } from '../../../../exec/attach/attach-connection';
 import { Attachment } from '../../../../exec/attach/attachment';
 import { connectionBounds } from '../../../../system/processes/descriptors';
 import { HolderClient, type HolderRecord } from '../../../../exec/client/holder-client';
@@ -17,7 +19,10 @@ import {
   type AnswerFrame,
   type RequestFrame,
   type Verb,
+  type Verbs,
 } from '../../../../exec/protocol';
+import { AuditLog } from '../../../../exec/host/audit-log';
+import { HostAccess } from '../../../../exec/host/host-access';
 import { SessionHost } from '../../../../exec/host/session-host';
 import { sessionPaths } from '../../../../exec/session-paths';
 import type { HolderConfig } from '../../../../exec/holder-config';
@@ -228,6 +233,28 @@ test('what a session has answered leaves no listener at the connection that aske
   await later;
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
+
+test.each([{ from: 1e15 }, { from: 0, seen: { epoch: 1, running: null, typist: null } }, null])(
+  'a watch from another machine that does not say what was seen never reaches the holder: %j',
+  async (body) => {
+    const holder = await pretend(() => ({ ok: {} }));
+    const [near, far] = duplexPair();
+    const access = new HostAccess(t.dataDir, 'local');
+    const options = { dataDir: t.dataDir, access, audit: new AuditLog(t.dataDir, 'local', () => undefined) };
+    const peer = { address: 'elsewhere', pulseMs: undefined };
+    new AttachConnection(far as Socket, holder.ref, peer, options).serve();
+    const client = new HolderClient(near as Socket, '');
+    await client.request('attach', { typist: null, size: null });
+    const watching = client.request('watch', body as Verbs['watch']['request']);
+    await expect(watching).rejects.toMatchObject({ code: 'invalid_input' });
+    const seen = { epoch: 1, running: null, typist: null, size: { cols: 80, rows: 24 } };
+    expect(await client.request('watch', { from: 0, seen })).toEqual({});
+    expect(holder.frames.map(({ verb }) => verb)).toEqual(['attach', 'watch']);
+    client.close();
+    far.destroy();
+    await holder.end();
+  },
+);
 
 test('a frame that is not a request, or repeats an open one, closes its connection', async () => {
   await t.run('true');
