@@ -8,6 +8,7 @@ import type { KilledBy, Runtime } from '../contracts/sessions/session';
 import { flushFolder, readJson, writeJson } from '../system/json-file';
 import { makeFolder } from '../system/make-folder';
 import type { CommandRecord } from './protocol';
+import type { SessionPaths } from './session-paths';
 import { storageReason } from '../system/storage-failure';
 
 /** The content that a command id is bound to. */
@@ -148,6 +149,13 @@ const inOrder = (a: CommandRecord, b: CommandRecord): number =>
 
 /** The log was written at least up to here when this was recorded. */
 export const writtenTo = ({ from, to }: CommandRecord): number => Math.max(from, to ?? 0);
+
+/**
+ * The epoch after the session's last one, also if the file that names it was removed, or emptied by a power failure: a
+ * call id must never be given twice. Throws like `readJson`.
+ */
+export const nextEpoch = ({ epoch }: SessionPaths, latest: CommandRecord | undefined): number =>
+  Math.max(Number(readJson(epoch)) || 0, latest?.epoch ?? 0) + 1;
 
 /** The record of a command that is starting. */
 export const begunCommand = (

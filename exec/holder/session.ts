@@ -2,8 +2,7 @@
 // session happen here, one at a time.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { KilledBy, SeenPrompt, Waiting } from '../../contracts/sessions/session';
-import { begunCommand, checkContent, CommandRecords, writtenTo } from '../command-records';
-import { readJson } from '../../system/json-file';
+import { begunCommand, checkContent, CommandRecords, nextEpoch, writtenTo } from '../command-records';
 import { identitiesOf, isAlive, type Identity } from '../../system/processes/process-identity';
 import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
 import type { Sandbox } from '../sandbox/sandbox';
@@ -70,8 +69,8 @@ export class Session {
   ) {
     this.lives = new ShellLives(config, paths, sandbox, spare);
     this.records = new CommandRecords(paths.commands);
-    this.epoch = (Number(readJson(paths.epoch)) || 0) + 1;
     const latest = this.records.latest();
+    this.epoch = nextEpoch(paths, latest);
     this.log = new OutputLog(paths.log, config.logBytes, latest ? writtenTo(latest) : 0);
     // An earlier holder began it: whatever became of it, it does not run here.
     this.command = latest ? this.records.settleLost(latest, this.log.end) : null;

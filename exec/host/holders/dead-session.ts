@@ -1,7 +1,6 @@
 // The state of a session whose holder is dead, or never existed, reconstructed from its files.
-import { existsSync, readFileSync } from 'node:fs';
 import type { Containment, KilledBy } from '../../../contracts/sessions/session';
-import { CommandRecords, writtenTo } from '../../command-records';
+import { CommandRecords, nextEpoch, writtenTo } from '../../command-records';
 import { logEnd } from '../../output/log-reader';
 import { segmentsOf } from '../../output/log-segments';
 import type { CommandRecord, Snapshot } from '../../protocol';
@@ -16,7 +15,7 @@ export function deadSnapshot(paths: SessionPaths, containment: Containment): Sna
     const end = latest ? knownEnd(paths, latest) : logEnd(log);
     return {
       command: latest ? settled(paths, latest) : null,
-      epoch: Number(existsSync(paths.epoch) ? readFileSync(paths.epoch, 'utf8') : 0) + 1,
+      epoch: nextEpoch(paths, latest),
       end,
       waiting: null,
       ...containment,

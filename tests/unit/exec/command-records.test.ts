@@ -3,8 +3,10 @@ import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
-import { begunCommand, checkContent, CommandRecords } from '../../../exec/command-records';
+import { begunCommand, checkContent, CommandRecords, nextEpoch } from '../../../exec/command-records';
+import { deadSnapshot } from '../../../exec/host/holders/dead-session';
 import type { CommandRecord } from '../../../exec/protocol';
+import { sessionPaths } from '../../../exec/session-paths';
 
 let data: string;
 let commands: string;
@@ -78,5 +80,23 @@ test.each<[string, Partial<CommandRecord>, Partial<CommandRecord>]>([
     records.write(begun('before', { startedAt: 4_000, ...one }));
     records.write(begun('runs', { startedAt: 1_000, ...two }));
     expect(new CommandRecords(commands).latest()).toMatchObject({ id: 'runs', endedAt: null });
+  },
+);
+
+test.each([
+  ['was removed', undefined, 3],
+  ['was emptied by a power failure', '', 3],
+  ['is behind', '1', 3],
+  ['names an epoch without a command', '5', 6],
+])(
+  'the next epoch is one that no command of the session had, also if the file that names it %s',
+  (_what, content, next) => {
+    const paths = sessionPaths(data, { agent: 'a', host: 'local', session: 0 });
+    const records = new CommandRecords(paths.commands);
+    records.write(begun('old'));
+    records.write(begun('last', { epoch: 2 }));
+    if (content !== undefined) fs.writeFileSync(paths.epoch, content);
+    expect(nextEpoch(paths, records.latest())).toBe(next);
+    expect(deadSnapshot(paths, { sandbox: null } as never).epoch).toBe(next);
   },
 );
