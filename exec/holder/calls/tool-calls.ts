@@ -18,6 +18,8 @@ const MAX_OPEN_CALLS = 1_000;
 const MAX_OPEN_BYTES = 256 * 1024 * 1024;
 const MAX_NAME_CHARS = 1_000;
 const MAX_CWD_CHARS = 16_384;
+/** More than an epoch ever has. */
+const CHANGES_OF_AN_EPOCH = 2 ** 32;
 /** A page of calls ends before the call that would exceed this, unless it is the first. */
 const PAGE_BYTES = 1024 * 1024;
 
@@ -34,14 +36,17 @@ export class ToolCalls {
   private readonly tokens = new Map<string, string>();
   private readonly open = new Map<string, OpenCall>();
   private readonly watchers = new Set<() => void>();
-  private changes = 0;
+  private changes: number;
   private made = 0;
 
   /** `epoch` is part of call ids, so that ids stay unique for the life of a session. */
   constructor(
     private epoch: number,
     private readonly mask = new SecretMask(),
-  ) {}
+  ) {
+    // A worker may ask with what it has seen of the holder before, which was of an earlier epoch.
+    this.changes = epoch * CHANGES_OF_AN_EPOCH;
+  }
 
   /** The token that the scripts of a command show to be allowed to call. */
   issue(commandId: string): string {

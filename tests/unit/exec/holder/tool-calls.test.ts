@@ -57,3 +57,12 @@ test.each([
   expect(await call(args, tool)).toBe(code);
   expect((await all.poll({ seen: 0 }, AbortSignal.abort())).calls).toEqual([]);
 });
+
+test('a worker that asks a new holder for what came after the calls of the one before hears of its first call', async () => {
+  const before = calls();
+  for (let n = 0; n < 5; n++) void before.call({});
+  const { version } = await before.all.poll({ seen: 0 }, signal);
+  const next = new ToolCalls(2);
+  void next.call(next.issue('c'), { tool: 'echo', args: {}, cwd: '/' }, signal);
+  expect((await next.poll({ seen: version }, signal)).calls).toMatchObject([{ id: 'e2c1' }]);
+});
