@@ -78,8 +78,8 @@ export interface ShellEvents {
 
 export class Shell {
   private readonly terminal: pty.IPty;
-  private readonly up: Socket;
-  private readonly channels: number[];
+  private up: Socket | undefined;
+  private readonly channels: number[] = [];
   private readonly down: number;
   private readonly nonce = randomBytes(8).toString('hex');
   private readonly output: FencedOutput;
@@ -97,7 +97,7 @@ export class Shell {
   private toolsPlace = '';
   private scripts: ScriptFiles | undefined;
   private toolSocket: ToolSocket | null = null;
-  private readonly covers: CoverWatch | undefined;
+  private covers: CoverWatch | undefined;
   private readonly lines = new KeptSettings();
 
   constructor(private readonly options: ShellOptions) {
@@ -113,14 +113,24 @@ export class Shell {
     writeFileSync(join(directory, 'fence'), `${fence}\n`, { mode: 0o600 });
     writeFileSync(this.rc, this.driver(fence), { mode: 0o600 });
     execFileSync(outsideProgram('mkfifo'), ['-m', '600', ...paths]);
-    // Opened for both directions, so that neither side sees an end of file between two commands.
-    this.channels = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
-    this.down = this.channels[1] as number;
-    this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
-    readReports(this.up, (line) => this.onReport(line));
-    // Before the mounts exist, so that a replacement during the start is noticed too.
-    this.covers = options.sandbox?.watch((path) => this.uncovered(path));
-    this.terminal = this.spawn({ ...env, ...Object.fromEntries([this.mark.split('=') as [string, string]]) });
+    try {
+      // Opened for both directions, so that neither side sees an end of file between two commands.
+      for (const path of paths) this.channels.push(openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
+      this.down = this.channels[1] as number;
+      this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
+      readReports(this.up, (line) => this.onReport(line));
+      // Before the mounts exist, so that a replacement during the start is noticed too.
+      this.covers = options.sandbox?.watch((path) => this.uncovered(path));
+      this.terminal = this.spawn({
+        ...env,
+        ...Object.fromEntries([this.mark.split('=') as [string, string]]),
+      });
+    } catch (err) {
+      // Each further attempt would cost the holder as many again.
+      this.ending = true;
+      this.closeChannels();
+      throw err;
+    }
   }
 
   /** Reports to `events` from now on. The next command begins in `cwd`, if set; if it cannot, the shell ends. */
@@ -281,12 +291,17 @@ export class Shell {
     this.take();
     this.ready();
     this.scripts?.close();
-    this.up.destroy();
     this.toolSocket?.close();
-    this.covers?.close();
-    for (const fd of this.channels.slice(1)) closeSync(fd);
+    this.closeChannels();
     removeQuietly(this.options.directory);
     return left;
+  }
+
+  private closeChannels(): void {
+    // The first one is its socket's, once it has one.
+    for (const fd of this.channels.splice(0).slice(this.up ? 1 : 0)) closeSync(fd);
+    this.up?.destroy();
+    this.covers?.close();
   }
 
   private spawn(env: Record<string, string>): pty.IPty {
