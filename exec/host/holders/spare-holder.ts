@@ -97,7 +97,10 @@ export class SpareHolder {
     const ended = once(spare.process, 'exit');
     spare.process.ref();
     spare.process.kill('SIGTERM');
-    await ended;
+    // A stopped one hears nothing, and must not hold up the end of its worker.
+    spare.process.kill('SIGCONT');
+    const late = setTimeout(() => spare.process.kill('SIGKILL'), ENDED_MS);
+    await ended.finally(() => clearTimeout(late));
     this.orWithout(() => removeSpare(spare.directory));
   }
 

@@ -43,6 +43,13 @@ async function outputOf(session: number, code: string, cwd?: string): Promise<st
   return (await t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 }, ref)).output;
 }
 
+test('a spare that is stopped does not hold up the end of its worker', async () => {
+  await untilSpare();
+  process.kill(ownerOfSpare().pid, 'SIGSTOP');
+  await host.endSpare();
+  expect(spares()).toEqual([]);
+}, 20_000);
+
 test('a session that takes the spare has the same folder, environment and limits as one that does not', async () => {
   const code =
     'pwd; echo "[$OLDPWD]"; env | grep -v HOLDFAST_SESSION_MARK | sort; ls -l /dev/fd | wc -l; tty >/dev/null && stty size';
