@@ -3,7 +3,9 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { reasonOf } from '../contracts/errors/holdfast-error';
 import { packageRoot } from '../system/package-root';
+import { withPipes } from '../system/processes/with-pipes';
 import type { PythonTree } from './code/estree';
 
 /** For a process that hangs: one that only takes long ends itself. */
@@ -26,7 +28,12 @@ export class PythonParser {
   /** Never rejects. */
   parse(code: string): Promise<PythonTree> {
     return new Promise((resolve) => {
-      const child = (this.child ??= this.start());
+      let child: Child;
+      try {
+        child = this.child ??= this.start();
+      } catch (err) {
+        return resolve({ fault: this.unusable(err) });
+      }
       const timer = setTimeout(() => child.kill('SIGKILL'), ANSWER_MS);
       this.answer = (tree) => {
         clearTimeout(timer);
@@ -39,11 +46,13 @@ export class PythonParser {
   private start(): Child {
     const script = join(packageRoot(), 'checks', 'code', 'parse-python.py');
     // Isolated: no modules from the folder or the user, and no other variables of our environment.
-    const child = spawn(this.python, ['-I', '-B', script], {
-      cwd: '/',
-      env: { PATH: this.path },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
+    const child = withPipes(
+      spawn(this.python, ['-I', '-B', script], {
+        cwd: '/',
+        env: { PATH: this.path },
+        stdio: ['pipe', 'pipe', 'ignore'],
+      }),
+    );
     const fail = (fault: string): void => {
       if (this.child !== child) return;
       this.child = undefined;
@@ -63,12 +72,14 @@ export class PythonParser {
       bytes = 0;
       this.answer(JSON.parse(Buffer.concat(chunks.splice(0)).toString()) as PythonTree);
     });
-    child.on('error', (err) =>
-      fail(`${this.python} cannot be run, so Python is not checked: ${err.message}`),
-    );
+    child.on('error', (err) => fail(this.unusable(err)));
     child.on('close', () => fail('the Python parser crashed or took too long'));
     // It exited before reading its input: its end is reported separately.
     child.stdin.on('error', () => undefined);
     return child;
+  }
+
+  private unusable(why: unknown): string {
+    return `${this.python} cannot be run, so Python is not checked: ${reasonOf(why)}`;
   }
 }

@@ -1,6 +1,7 @@
 // Runs a build or download tool to its end, in its own process group so that all of it can be stopped.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { withPipes } from '../../system/processes/with-pipes';
 
 const KILL_AFTER_MS = 3_000;
 const KEPT_LINES = 5;
@@ -22,7 +23,9 @@ export interface ToolOptions {
 export async function runTool(command: string, args: string[], options: ToolOptions): Promise<string[]> {
   const { env, cwd, signal, onErrorLine } = options;
   signal?.throwIfAborted();
-  const child = spawn(command, args, { env, cwd, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = withPipes(
+    spawn(command, args, { env, cwd, detached: true, stdio: ['pipe', 'pipe', 'pipe'] }),
+  );
   const output: string[] = [];
   const lastErrors: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => output.push(line));

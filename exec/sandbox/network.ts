@@ -8,6 +8,7 @@ import type { Server, Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { compiledEntry } from '../../system/package-root';
+import { withPipes } from '../../system/processes/with-pipes';
 import { NamedHosts } from './named-hosts';
 import type { OutsidePrograms } from './profile';
 import { createProxy } from './proxy';
@@ -75,13 +76,15 @@ interface Inside {
 async function listenInside(bwrap: string): Promise<Inside> {
   const namespaces = ['--unshare-user', '--unshare-net', '--die-with-parent', '--dev-bind', '/', '/'];
   const command = [process.execPath, compiledEntry('exec/sandbox/proxy-listener.js')];
-  const child = spawn(bwrap, [...namespaces, '--', ...command], {
-    cwd: '/',
-    env: {},
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    timeout: READY_MS,
-    killSignal: 'SIGKILL',
-  });
+  const child = withPipes(
+    spawn(bwrap, [...namespaces, '--', ...command], {
+      cwd: '/',
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      timeout: READY_MS,
+      killSignal: 'SIGKILL',
+    }),
+  );
   const said = text(child.stderr as Readable);
   // Not `close`: it never arrives if this side closes the channel.
   const ended = once(child, 'exit');

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { JsonValue } from '../../contracts/tools/tools';
 import { compiledEntry } from '../../system/package-root';
+import { withPipes } from '../../system/processes/with-pipes';
 import type { ToolContext, ToolHost } from '../tool';
 import type { ConfinedAnswer, ConfinedCall } from './confined-call';
 
@@ -20,7 +21,7 @@ export async function runConfined(
 ): Promise<JsonValue> {
   signal.throwIfAborted();
   const [file = '', ...args] = confine('/', [process.execPath, compiledEntry('confined.js')]);
-  const child = spawn(file, args, { env, stdio: 'pipe' });
+  const child = withPipes(spawn(file, args, { env, stdio: 'pipe' }));
   const end = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', end);
   let said = '';

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ReadBuffer } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { withPipes } from '../../system/processes/with-pipes';
 import type { StdioServer } from './mcp-settings';
 
 const JOIN_BYTES = 1024 * 1024;
@@ -42,9 +43,11 @@ export class GroupStdioTransport implements Transport {
     return this.end && `${this.end}${this.stderr.trim() ? `: ${this.stderr.trim()}` : ''}`;
   }
 
-  start(): Promise<void> {
+  async start(): Promise<void> {
     const { command, args, cwd, env } = this.server;
-    const child = spawn(command, [...args], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = withPipes(
+      spawn(command, [...args], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] }),
+    );
     this.child = child;
     child.stdout.on('data', (chunk: Buffer) => this.receive(chunk));
     child.stderr.on('data', (chunk: Buffer) => {
@@ -52,7 +55,7 @@ export class GroupStdioTransport implements Transport {
     });
     for (const stream of [child.stdin, child.stdout, child.stderr])
       stream.on('error', (err) => this.onerror?.(err));
-    return new Promise((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       child.once('error', (err) => {
         this.end = `it could not be started: ${err.message}`;
         reject(err);

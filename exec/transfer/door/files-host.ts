@@ -1,10 +1,11 @@
 // One client's connection for files, in the host's worker: checks what the host allows, starts the process that does the
 // work where the sandbox confines it, and hands on bytes. No file is opened here.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
 import { checkedId, ID_PATTERN } from '../../../contracts/ids';
 import { compiledEntry } from '../../../system/package-root';
+import { withPipes } from '../../../system/processes/with-pipes';
 import type { AuditLog } from '../../host/audit-log';
 import type { HostAccess } from '../../host/host-access';
 import type { Sandbox } from '../../sandbox/sandbox';
@@ -75,10 +76,16 @@ export class FilesHost {
   serve(socket: Duplex, asked: FilesIntroduction): void {
     const { request } = asked;
     const effect = effectOf(request);
-    const child = this.start(asked, effect);
+    let child: ChildProcessWithoutNullStreams;
+    try {
+      child = this.start(asked, effect);
+    } catch (err) {
+      // Its client has been admitted, and reads frames.
+      socket.end(failed(err));
+      return;
+    }
     this.open.add(child);
     const { stdin, stdout, stderr } = child;
-    if (!stdin || !stdout || !stderr) throw new Error('it was started without pipes');
     let said = '';
     let hasSpoken = false;
     stderr
@@ -123,7 +130,10 @@ export class FilesHost {
     return asked;
   }
 
-  private start({ agent, request }: FilesIntroduction, effect: FilesConfig['effect']): ChildProcess {
+  private start(
+    { agent, request }: FilesIntroduction,
+    effect: FilesConfig['effect'],
+  ): ChildProcessWithoutNullStreams {
     const { cwd, env } = this.options;
     const sandbox = this.options.sandboxOf(agent);
     const config: FilesConfig = {
@@ -134,7 +144,7 @@ export class FilesHost {
     const entry = compiledEntry('exec/transfer/main.js');
     const command = [process.execPath, entry, JSON.stringify(config), JSON.stringify(request)];
     const [program = '', ...args] = sandbox ? sandbox.program('/', command) : command;
-    return spawn(program, args, { cwd: '/', env: withoutNode(env), stdio: 'pipe' });
+    return withPipes(spawn(program, args, { cwd: '/', env: withoutNode(env), stdio: 'pipe' }));
   }
 
   /** Ends the connection if its client falls silent, or if the host no longer allows what it does. */
@@ -177,10 +187,14 @@ function checked(request: unknown): FilesRequest {
   });
 }
 
-const failed = (reason: string): Buffer =>
+const failed = (why: unknown): Buffer =>
   encodeMessage({
     is: 'fatal',
-    error: told(new HoldfastError('internal', { reason: `its process did not start: ${reason}` })),
+    error: told(
+      why instanceof HoldfastError
+        ? why
+        : new HoldfastError('internal', { reason: `its process did not start: ${reasonOf(why)}` }),
+    ),
   });
 
 /** Node's own variables would have it load code. */

@@ -1,6 +1,7 @@
 // Searches files with ripgrep, if the host has it.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { withPipes } from '../../../system/processes/with-pipes';
 import type { Match, SearchRequest } from './search';
 
 /** Files per call: their names must fit on a command line. */
@@ -41,11 +42,8 @@ async function searchSome({
   env,
   signal,
 }: SearchRequest): Promise<Match[] | undefined> {
-  const rg = spawn('rg', [...ARGUMENTS, '--regexp', pattern, '--', ...files], {
-    env,
-    signal,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const args = [...ARGUMENTS, '--regexp', pattern, '--', ...files];
+  const rg = withPipes(spawn('rg', args, { env, signal, stdio: ['ignore', 'pipe', 'ignore'] }));
   const ended = new Promise<number | null>((resolve) => {
     rg.once('error', () => resolve(null));
     rg.once('close', resolve);

@@ -1,0 +1,49 @@
+// Where a worker takes connections for files, when the system or somebody else takes away what it needs.
+import child, { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AuditLog } from '../../../../exec/host/audit-log';
+import { HostAccess } from '../../../../exec/host/host-access';
+import { pathOf } from '../../../../exec/transfer/names';
+import { openFiles } from '../../../../exec/transfer/door/files-client';
+import { FilesDoor } from '../../../../exec/transfer/door/files-door';
+import { FilesHost } from '../../../../exec/transfer/door/files-host';
+
+let dataDir: string;
+let door: FilesDoor;
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'holdfast-door-'));
+  const audit = new AuditLog(dataDir, 'local', () => undefined);
+  const access = new HostAccess(dataDir, 'local');
+  const options = { host: 'local', cwd: dataDir, env: {}, sandboxOf: () => undefined };
+  door = new FilesDoor({ dataDir, host: 'local', files: new FilesHost({ ...options, access, audit }) });
+  await door.open();
+  // As without file descriptors: no pipes, and an error soon after.
+  jest.spyOn(child, 'spawn').mockImplementation(() => {
+    const started = new ChildProcess();
+    process.nextTick(() => started.emit('error', new Error('spawn EMFILE')));
+    return started;
+  });
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  door.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+async function ask(): Promise<unknown> {
+  const request = { is: 'get', path: pathOf('file'), base: null } as const;
+  const channel = await openFiles({ dataDir }, { agent: 'a', host: 'local', request });
+  try {
+    return await channel.next();
+  } finally {
+    channel.close();
+  }
+}
+
+test('a client is told that there are no file descriptors for its copy, however often it tries, and the worker lives', async () => {
+  // More than may be open at a time.
+  for (let copy = 0; copy < 20; copy++)
+    await expect(ask()).rejects.toMatchObject({ code: 'resources_exhausted' });
+});
