@@ -8,9 +8,9 @@ import { writeProcessRecord } from '../../system/processes/process-record';
 import { NUDGE, PROTOCOL_VERSION, type RequestFrame, type Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../holder-config';
+import { KeptSocket } from '../kept-socket';
 import { Attachments } from './attachments';
 import { Connections, type Connection } from './calls/connections';
-import { HolderSocket } from './holder-socket';
 import type { Session } from './session';
 
 /** Read once: its folder may be replaced by the next release while the holder lives. */
@@ -24,7 +24,7 @@ const VERBS =
   'run, secrets, observe, status, input, attach, watch, type, resize, reset, arm, calls, answer, cancel, close';
 
 export class Holder {
-  private readonly socket: HolderSocket;
+  private readonly socket: KeptSocket;
   private readonly attachments: Attachments;
   private readonly folder: number;
   private isEnding = false;
@@ -44,7 +44,7 @@ export class Holder {
       perform: (...request) => this.perform(...request),
       isEnding: () => this.isEnding,
     });
-    this.socket = new HolderSocket(config.socketPath, (socket) => connections.serve(socket));
+    this.socket = new KeptSocket(config.socketPath, (socket) => connections.serve(socket));
     this.attachments = new Attachments(session, config.session);
     this.folder = openSync(paths.directory, 'r');
   }

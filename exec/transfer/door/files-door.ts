@@ -1,12 +1,13 @@
 // Where the host's worker takes connections for files from this machine: a unix socket that only this user can reach.
 // The first line says what is wanted; frames follow.
-import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
 import { checkedId } from '../../../contracts/ids';
 import { readLine } from '../../attach/read-line';
 import { tryLock } from '../../../system/lock';
+import { KeptSocket } from '../../kept-socket';
 import { socketPathFor } from '../../session-paths';
 import { Strangers } from '../../strangers';
 import type { FilesHost } from './files-host';
@@ -14,12 +15,14 @@ import type { FilesHost } from './files-host';
 const INTRODUCTION_MS = 5_000;
 const MAX_STRANGERS = 32;
 const HERE = 'this machine';
+const LOOK_EVERY_MS = 1_000;
 
 export const filesSocket = (dataDir: string, host: string): string =>
   socketPathFor(dataDir, join(dataDir, `files.${checkedId('host', host)}`));
 
 export class FilesDoor {
-  private server: Server | undefined;
+  private socket: KeptSocket | undefined;
+  private look: NodeJS.Timeout | undefined;
   private readonly strangers = new Strangers({ max: MAX_STRANGERS, identifyWithinMs: INTRODUCTION_MS });
   private readonly sockets = new Set<Socket>();
 
@@ -39,22 +42,19 @@ export class FilesDoor {
   /** Throws `listen_failed`. */
   async open(): Promise<void> {
     const { dataDir, host } = this.options;
-    const path = filesSocket(dataDir, host);
-    // Of an earlier worker: this one has the host.
-    rmSync(path, { force: true });
-    const server = createServer((socket) => void this.welcome(socket));
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (err) =>
+    const socket = new KeptSocket(filesSocket(dataDir, host), (client) => void this.welcome(client));
+    this.socket = socket;
+    await new Promise<void>((resolve, reject) =>
+      socket.listen(resolve, (err) =>
         reject(new HoldfastError('listen_failed', { host, reason: reasonOf(err) })),
-      );
-      server.listen(path, resolve);
-    });
-    chmodSync(path, 0o600);
-    this.server = server;
+      ),
+    );
+    this.look = setInterval(() => socket.keep(), LOOK_EVERY_MS).unref();
   }
 
   close(): void {
-    this.server?.close();
+    clearInterval(this.look);
+    this.socket?.close();
     this.strangers.end();
     for (const socket of this.sockets) socket.destroy();
   }

@@ -1,14 +1,15 @@
 // Where a worker takes connections for files, when the system or somebody else takes away what it needs.
 import child, { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AuditLog } from '../../../../exec/host/audit-log';
 import { HostAccess } from '../../../../exec/host/host-access';
 import { pathOf } from '../../../../exec/transfer/names';
 import { openFiles } from '../../../../exec/transfer/door/files-client';
-import { FilesDoor } from '../../../../exec/transfer/door/files-door';
+import { FilesDoor, filesSocket } from '../../../../exec/transfer/door/files-door';
 import { FilesHost } from '../../../../exec/transfer/door/files-host';
+import { until } from '../../../helpers/until';
 
 let dataDir: string;
 let door: FilesDoor;
@@ -46,4 +47,12 @@ test('a client is told that there are no file descriptors for its copy, however 
   // More than may be open at a time.
   for (let copy = 0; copy < 20; copy++)
     await expect(ask()).rejects.toMatchObject({ code: 'resources_exhausted' });
+});
+
+test('a socket that a cleaner has removed is made again, and copies go on', async () => {
+  const path = filesSocket(dataDir, 'local');
+  rmSync(path);
+  await expect(ask()).rejects.toMatchObject({ code: 'files_unreachable' });
+  await until(() => existsSync(path));
+  await expect(ask()).rejects.toMatchObject({ code: 'resources_exhausted' });
 });

@@ -1,12 +1,12 @@
-// The socket file of a holder. Something else, such as a cleaner of temporary folders, may remove it while the holder
-// lives: then it is recreated, with its folder.
+// A socket file of ours. Something else, such as a cleaner of temporary folders, may remove it while its process lives:
+// then it is recreated, with its folder.
 import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { reasonOf } from '../../contracts/errors/holdfast-error';
-import { privateFolder } from '../session-paths';
+import { reasonOf } from '../contracts/errors/holdfast-error';
+import { privateFolder } from './session-paths';
 
-export class HolderSocket {
+export class KeptSocket {
   private server: Server | null = null;
   private inode: number | null = null;
   private isOpening = false;
@@ -19,7 +19,7 @@ export class HolderSocket {
 
   /** Calls `onFailure` if it cannot listen there. */
   listen(onListening: () => void, onFailure: (err: Error) => void): void {
-    // A leftover socket file belongs to a dead holder: the starter has checked that.
+    // A leftover socket file belongs to a dead process: the starter has checked that.
     rmSync(this.path, { force: true });
     const server = createServer(this.serve);
     this.server = server;

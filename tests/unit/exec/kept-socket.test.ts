@@ -1,19 +1,19 @@
-// The socket of a holder is made again whatever happens to its file.
+// A socket of ours is made again whatever happens to its file.
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HolderSocket } from '../../../../exec/holder/holder-socket';
-import { until } from '../../../helpers/until';
+import { KeptSocket } from '../../../exec/kept-socket';
+import { until } from '../../helpers/until';
 
 let folder: string;
-let socket: HolderSocket;
+let socket: KeptSocket;
 const path = (): string => join(folder, 'own', 'h.sock');
 beforeEach(() => {
   folder = fs.mkdtempSync(join(tmpdir(), 'holdfast-socket-'));
   fs.mkdirSync(join(folder, 'own'), { mode: 0o700 });
-  socket = new HolderSocket(path(), (connection) => connection.end('here'));
+  socket = new KeptSocket(path(), (connection) => connection.end('here'));
 });
 afterEach(() => {
   jest.restoreAllMocks();
