@@ -215,7 +215,12 @@ export class AttachConnection {
   /** Closing a host, or closing it for typing, also affects people who are already attached. */
   private checkAccess(): void {
     const { access } = this.options;
-    if (access.current === 'off' || (this.types && access.current !== 'read-write')) this.socket.destroy();
+    try {
+      if (access.current === 'off' || (this.types && access.current !== 'read-write')) this.socket.destroy();
+    } catch {
+      // Its file cannot be read, so it may be closed.
+      this.socket.destroy();
+    }
   }
 
   private refuse(id: number, err: unknown): void {
