@@ -27,16 +27,28 @@ export function carriedMessages(messages: readonly Message[]): Message[] {
   const carried = messages.filter((message, place) =>
     isRecord(message) ? place >= oldest : visible.has(place),
   );
-  return carried.map((message, place) => {
+  return asFirst(carried);
+}
+
+/** The same where a summary replaces what the model would see: the context files and the records stay. */
+export function summarizedMessages(messages: readonly Message[], text: string): Message[] {
+  const context = messages.filter(({ role }) => role === 'context');
+  const records = carriedMessages(messages).filter(isRecord);
+  return asFirst([...context, ...records, { role: 'summary', text, covers: 0 }]);
+}
+
+/** What people can name though the model does not see it. */
+const isRecord = ({ role }: Message): boolean => role === 'checkpoint' || role === 'rewind';
+
+/** Summaries and rewinds count places: as the first messages of a conversation, these have others than before. */
+function asFirst(messages: readonly Message[]): Message[] {
+  return messages.map((message, place) => {
     if (message.role === 'summary') return { ...message, covers: place };
     if (message.role !== 'rewind') return message;
     // What it took back is not carried.
     return { ...message, ...(message.keeps !== undefined && { keeps: place }) };
   });
 }
-
-/** What people can name though the model does not see it. */
-export const isRecord = ({ role }: Message): boolean => role === 'checkpoint' || role === 'rewind';
 
 function visiblePlaces(messages: readonly Message[]): Placed[] {
   const standing = standingPlaces(messages).flatMap((place): Placed[] => {

@@ -3,7 +3,7 @@ import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { AgentInput, Message, Usage } from '../../../contracts/agents/agent';
 import { label } from '../../../contracts/text/labels';
 import { jsonBytes } from '../../../contracts/payload-size';
-import { carriedMessages, isRecord } from '../../../contracts/agents/visible-messages';
+import { carriedMessages, summarizedMessages } from '../../../contracts/agents/visible-messages';
 import { compact } from './between-turns';
 import { MAX_CARRIED_BYTES } from './conversation-record';
 
@@ -22,10 +22,8 @@ export async function carriedConversation(
 ): Promise<Carried> {
   const carried = carriedMessages(messages);
   if (jsonBytes(carried) <= MAX_CARRIED_BYTES) return { messages: carried };
-  const context = messages.filter(({ role }) => role === 'context');
-  const records = carried.filter(isRecord);
   const { text, ...rest } = await summaryOf(agent, input, messages.length);
-  return { messages: [...context, ...records, { role: 'summary', text, covers: 0 }], ...rest };
+  return { messages: summarizedMessages(messages, text), ...rest };
 }
 
 async function summaryOf(

@@ -154,7 +154,7 @@ test('a turn of many steps continues as new: every step is run once, and nothing
   expect((await agent.transcript(0, 1_000)).messages).toHaveLength(2 * steps + 2);
 }, 90_000);
 
-test('an agent with a long history continues as new between turns, summarises the excess, and keeps its sub-agents until its stop', async () => {
+test('an agent with a long history continues as new between turns, summarises the excess, also after a rewind, and keeps its sub-agents until its stop', async () => {
   const id = 'moves-on';
   let last: ModelRequest | undefined;
   const child = env.model({ reply: ({ signal }) => delay(600_000, { text: 'late' }, { signal }) });
@@ -170,6 +170,7 @@ test('an agent with a long history continues as new between turns, summarises th
   const large = 'x'.repeat(400_000);
   for (let n = 0; n < 12; n++) {
     expect(await agent.send(`message ${n} ${large}`)).toMatchObject({ reason: 'answered' });
+    if (n === 1) await agent.workspace.rewind(2, { what: 'conversation' });
   }
   const { answer } = await agent.send('the last');
   const state = await agent.state();

@@ -1,5 +1,9 @@
 import type { Message } from '../../../../contracts/agents/agent';
-import { carriedMessages, visibleMessages } from '../../../../contracts/agents/visible-messages';
+import {
+  carriedMessages,
+  summarizedMessages,
+  visibleMessages,
+} from '../../../../contracts/agents/visible-messages';
 import { planRewind, statesBetween, stepsOf } from '../../../../contracts/workspaces/conversation-steps';
 
 const user = (text: string): Message => ({ role: 'user', text });
@@ -136,6 +140,38 @@ describe('a conversation that continues as new', () => {
     expect(visibleMessages(carried)).toEqual(visibleMessages(messages));
     expect(statesBetween(carried, { from: 0, to: 4 })).toEqual({ from: 'start', to: 'four' });
     expect(carriedMessages(carried)).toEqual(carried);
+  });
+
+  test('with a summary shows the model the context files, the summary and what follows, whatever was rewound before', () => {
+    const context: Message = { role: 'context', text: 'files' };
+    const back = [...CONVERSATION, rewound(6, 4, 14, ['four', 'four']), user('again'), rewound(7, 3, 9)];
+    const summed = summarizedMessages(
+      [context, ...back, rewound(8, 1, undefined, ['four', 'one'])],
+      'so far',
+    );
+    const summary: Message = { role: 'summary', text: 'so far', covers: summed.length - 1 };
+    expect(visibleMessages([...summed, user('next')])).toEqual([context, summary, user('next')]);
+    expect(carriedMessages(summed)).toEqual(summed);
+    expect(stepsOf(summed).map(({ step, isRewound }) => [step, isRewound])).toEqual([
+      [6, false],
+      [7, false],
+      [8, false],
+    ]);
+    expect(statesBetween(summed, { from: 0, to: 4 })).toEqual({ from: 'start', to: 'four' });
+  });
+
+  test('can be read and carried on where an earlier release wrote down rewinds that keep more than there is', () => {
+    const summary: Message = { role: 'summary', text: 'so far', covers: 0 };
+    const broken = [
+      kept('one', 1),
+      rewound(6, 1, 20),
+      kept('two', 7),
+      rewound(8, 7, 30),
+      summary,
+      user('next'),
+    ];
+    expect(visibleMessages(broken)).toEqual([summary, user('next')]);
+    expect(visibleMessages(carriedMessages(broken)).at(-1)).toEqual(user('next'));
   });
 
   test('keeps the last 300 checkpoints', () => {
