@@ -1,6 +1,6 @@
 // The messages that an agent accepts. Signals and updates feed the same conversation; a malformed signal is recorded
 // as refused and never fails a workflow task.
-import { currentUpdateInfo, workflowInfo } from '@temporalio/workflow';
+import { currentUpdateInfo, patched, workflowInfo } from '@temporalio/workflow';
 import type { AgentResult, RecoverRequest } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
@@ -22,10 +22,21 @@ export function listen(conversation: Conversation): void {
     conversation.refuse(err);
     conversation.show();
   };
+  const isAlive = (): void => {
+    if (conversation.isEnding) refuse('agent_closed', { reason: conversation.endReason });
+  };
+  const isTaking = (): void => {
+    if (conversation.isDraining) refuse('draining', { what: 'The agent' });
+  };
   const isOpen = (): void => {
-    const { isEnding, isDraining, endReason: reason } = conversation;
-    if (isEnding) refuse('agent_closed', { reason });
-    if (isDraining) refuse('draining', { what: 'The agent' });
+    isAlive();
+    // What a turn asks for, and what ends it, cannot wait for the next run, which begins after the turn.
+    if (!conversation.isWorking) isTaking();
+  };
+  /** For signals of turns: in earlier releases, these were refused while the agent was draining. */
+  const isOpenToTurn = (): void => {
+    isOpen();
+    if (conversation.isDraining && !patched('draining-agents-serve-their-turn')) isTaking();
   };
   const listener = new Listener({
     admit: (parse) => {
@@ -53,11 +64,15 @@ export function listen(conversation: Conversation): void {
         });
       return taken.answer(idOf(message), sendContent(message), take);
     },
-    (message) => taken.check(idOf(message), sendContent(message)),
+    (message) => {
+      // So that the queue becomes empty.
+      isTaking();
+      taken.check(idOf(message), sendContent(message));
+    },
   );
   listener.signal(MESSAGES.send, (message) => {
     // The state's `refused` shows that it was not accepted.
-    if (conversation.isEnding) refuse('agent_closed', { reason: conversation.endReason });
+    isAlive();
     if (taken.isFirst(message.id, sendContent(message))) conversation.take(message);
   });
   listener.signal(MESSAGES.stop, ({ reason }) => conversation.stop(reason ?? 'it was stopped'));
@@ -119,7 +134,7 @@ export function listen(conversation: Conversation): void {
   });
   listener.signal(MESSAGES.agentEnded, ({ agentId, result }) => agents.ended(agentId, result));
 
-  listener.signal(MESSAGES.spawnAgents, (request) => void agents.spawnForTurn(request, isOpen));
+  listener.signal(MESSAGES.spawnAgents, (request) => void agents.spawnForTurn(request, isOpenToTurn));
 
   listenToAnswers(conversation);
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { Message } from '../../../contracts/agents/agent';
+import { lengthenHistory } from '../../helpers/engines/long-history';
 import {
   call,
   QUICK_YIELD,
@@ -265,6 +266,30 @@ test('a message that interrupts has a sub-agent turn to it at once', async () =>
   const { messages } = await client.agent(child).transcript();
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
 });
+
+test('an agent whose history is long lets a turn of a caller that waits spawn, and be interrupted', async () => {
+  const id = uniqueId('long');
+  const child = `${id}-helper-1`;
+  const agent = client.agent(id);
+  const replies = [
+    { text: 'ready' },
+    { text: spawn('helper', [{ text: 'helped' }]) },
+    { expect: `^${child}$`, delayMs: 600_000, text: 'never' },
+  ];
+  await agent.start({ mode: 'conversation', ...settings(replies) });
+  await agent.send('one');
+  const { runId } = await agent.state();
+  await lengthenHistory(client, id);
+  const answered = agent.send('two');
+  await until(async () => (await agent.state()).turn?.step === 2);
+  expect(await agent.waitForAgents({ agentIds: [child] })).toMatchObject({
+    results: { [child]: { answer: 'helped' } },
+  });
+  await agent.interrupt();
+  expect(await answered).toMatchObject({ reason: 'interrupted' });
+  await until(async () => (await agent.state()).runId !== runId);
+  await agent.stop();
+}, 60_000);
 
 test('a script spawns and waits as a model does; only a turn’s wait takes over what a sub-agent has used', async () => {
   const id = uniqueId('script');

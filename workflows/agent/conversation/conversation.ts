@@ -128,6 +128,10 @@ export class Conversation {
     return this.phase.isEnding;
   }
 
+  get isWorking(): boolean {
+    return this.phase.isWorking;
+  }
+
   get endReason(): string {
     return this.phase.stopReason ?? 'the agent ended';
   }
