@@ -40,6 +40,11 @@ export class AgentRewinds {
     return this.asked > 0;
   }
 
+  /** One that has begun is to be recorded. In earlier releases, an agent ended in the middle of one that came by signal. */
+  get delayEnd(): boolean {
+    return this.isRewinding && patched('agents-end-after-rewinds');
+  }
+
   /** Throws `agent_working`, `invalid_input`, `no_checkpoint`, `workspace_changed`; then nothing was changed. */
   async rewind(request: RewindRequest, id: string): Promise<RewindResult> {
     const busy = this.of.busyWith();

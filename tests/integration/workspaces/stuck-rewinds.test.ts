@@ -1,11 +1,16 @@
 // Rewinds of agents that meet something in their way that stays: the caller hears of it, and the agent goes on.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
+import type { AgentHandle } from '../../../client/agents/agent-handle';
+import { holdLock } from '../../../system/lock';
+import { WorkspaceFolder } from '../../../workspaces/record/workspace-state';
+import { uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
-import { AgentsWithFiles, run } from './agents-with-files';
+import { AgentsWithFiles, messagesOf, run } from './agents-with-files';
 
 const agents = new AgentsWithFiles();
 const { at, text, engine } = agents;
@@ -122,4 +127,42 @@ test('a rewind that is refused has ended nothing, though it was to stop what run
   expect(await agent.workspace.rewind(1, { ...stop, force: true })).toMatchObject({ running: [] });
   expect(text('a')).toBe('one\n');
   await agent.stop();
+});
+
+describe('a rewind that came by signal and that the host delays', () => {
+  /** Its host waits for the returned function. */
+  async function delayed(agent: AgentHandle): Promise<() => void> {
+    const store = join(engine.dataDir, 'checkpoints', 'local');
+    const release = await holdLock(WorkspaceFolder.of(store, realpathSync(agents.folder)).lock);
+    const handle = engine.client.temporal.workflow.getHandle(agent.workflowId);
+    await handle.signal('rewind', { to: 1 });
+    await until(async () => (await handle.describe()).raw.pendingActivities?.length === 1);
+    return release;
+  }
+
+  test('is recorded before the agent that is stopped meanwhile ends', async () => {
+    const agent = await agents.conversation(twoSteps);
+    await agent.send('write');
+    const release = await delayed(agent);
+    await agent.stop();
+    const ended = agent.result().then(() => 'ended');
+    expect(await Promise.race([ended, delay(3_000, 'it waits')])).toBe('it waits');
+    release();
+    await ended;
+    expect(text('a')).toBe('one\n');
+    expect((await messagesOf(agent)).at(-1)).toMatchObject({ role: 'rewind', to: 1 });
+  });
+
+  test('is no idle time of the agent: a message that follows is answered', async () => {
+    const agent = engine.client.agent(uniqueId('files'));
+    await agent.start({ mode: 'conversation', idleMs: 4_000, ...agents.settings(twoSteps) });
+    await agent.send('write');
+    const release = await delayed(agent);
+    await delay(5_000);
+    expect(await agent.ownState()).toMatchObject({ status: 'idle' });
+    release();
+    expect(await agent.send('and now?')).toMatchObject({ reason: 'answered' });
+    expect((await messagesOf(agent)).filter(({ role }) => role === 'rewind')).toHaveLength(1);
+    await agent.stop();
+  });
 });

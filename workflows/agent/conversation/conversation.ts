@@ -219,7 +219,7 @@ export class Conversation {
       } else if (this.isDraining) {
         const record = await this.drained();
         if (record) return record;
-      } else if (this.isDone() || !(await this.idle(hasWork, idleMs))) {
+      } else if (this.isDone() || !((await this.idle(hasWork, idleMs)) || this.rewinds.delayEnd)) {
         return undefined;
       }
     }
@@ -327,6 +327,7 @@ export class Conversation {
   }
 
   private async end(): Promise<void> {
+    if (this.rewinds.delayEnd) await condition(() => !this.rewinds.isRewinding);
     const reason = this.phase.stopReason ?? 'its agent ended';
     log.info('agent ended', { reason, turns: this.turns });
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
