@@ -1,14 +1,15 @@
 // What an agent's next run is given of the conversation: what the model still sees, or a summary if that is too large.
-import { isCancellation, workflowInfo } from '@temporalio/workflow';
+import { isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import type { AgentInput, Message, Usage } from '../../../contracts/agents/agent';
 import { label } from '../../../contracts/text/labels';
 import { jsonBytes } from '../../../contracts/payload-size';
 import { carriedMessages, summarizedMessages } from '../../../contracts/agents/visible-messages';
 import { compact } from './between-turns';
-import { MAX_CARRIED_BYTES } from './conversation-record';
+import { hasRoom, MAX_CARRIED_BYTES } from './conversation-record';
 
 interface Carried {
-  messages: Message[];
+  /** Null if the model could not summarize them, and the run has room to try that again after another turn. */
+  messages: Message[] | null;
   /** Of the summary. */
   usage?: Usage | undefined;
   /** Why there is no summary of the model's. */
@@ -23,6 +24,9 @@ export async function carriedConversation(
   const carried = carriedMessages(messages);
   if (jsonBytes(carried) <= MAX_CARRIED_BYTES) return { messages: carried };
   const { text, ...rest } = await summaryOf(agent, input, messages.length);
+  // In earlier releases, a provider that was away for some seconds cost the whole conversation.
+  if (rest.fault !== undefined && hasRoom() && patched('summaries-are-tried-again'))
+    return { messages: null, ...rest };
   return { messages: summarizedMessages(messages, text), ...rest };
 }
 

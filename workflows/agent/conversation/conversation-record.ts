@@ -57,6 +57,12 @@ export function isLong(): boolean {
   return continueAsNewSuggested || historyLength > CONTINUE_AT_EVENTS || historySize > CONTINUE_AT_BYTES;
 }
 
+/** Whether a run that is too long may go on for some more turns. */
+export function hasRoom(): boolean {
+  const { historyLength, historySize } = workflowInfo();
+  return historyLength <= 2 * CONTINUE_AT_EVENTS && historySize <= 2 * CONTINUE_AT_BYTES;
+}
+
 /** Messages up to this size are carried over without compaction. */
 export const MAX_CARRIED_BYTES = 900_000;
 /** Together with the messages and the agent's input this is one payload of at most 2 MB. */

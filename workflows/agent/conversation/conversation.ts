@@ -18,8 +18,8 @@ import type {
   TurnResult,
   Usage,
 } from '../../../contracts/agents/agent';
-import { HoldfastError } from '../../../contracts/errors/holdfast-error';
-import { toFailure } from '../../../contracts/errors/failure';
+import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
+import { fromFailure, toFailure } from '../../../contracts/errors/failure';
 import { hostNameOf, turnWorkflowId } from '../../../contracts/ids';
 import { addUsage, wholeUsage } from '../../../contracts/models/usage';
 import type { Wait } from '../../../contracts/agents/waits';
@@ -67,6 +67,8 @@ export class Conversation {
   readonly rewinds: AgentRewinds;
   /** Accepts no messages for a moment: it is about to continue as new. */
   isDraining = false;
+  /** The turn after which it could not continue as new; the next one's end tries again. */
+  private postponed: number | null = null;
   private readonly queue: MessageQueue;
   private readonly phase = new AgentPhase();
   private readonly sessions: AgentSessions;
@@ -197,7 +199,7 @@ export class Conversation {
   }
 
   refuse(err: unknown): void {
-    this.refused.push(err instanceof Error ? err.message : String(err));
+    this.refused.push(reasonOf(fromFailure(err) ?? err));
     if (this.refused.length > 5) this.refused.shift();
   }
 
@@ -277,24 +279,24 @@ export class Conversation {
     const isFitting = fits(this.record([]));
     // Queued messages become fewer; if none are queued, it would not fit the next time either.
     const mayFit = isFitting || this.queue.length > 0;
-    this.isDraining = mayFit && (this.isDraining || (this.turns > 0 && isLong() && !this.isDone()));
+    const isDue = this.turns > 0 && isLong() && !this.isDone();
+    this.isDraining = mayFit && this.postponed !== this.turns && (this.isDraining || isDue);
     return this.isDraining && !this.queue.isAwaited && isFitting;
   }
 
   /** What the next run receives, once nobody waits for this one. */
   private async drained(): Promise<ConversationRecord | undefined> {
-    const messages = await this.carriedMessages();
-    const isBusy = (): boolean => this.isEnding || this.phase.recoverReason !== null;
-    await condition(() => allHandlersFinished() || isBusy(), DRAIN_MS);
-    return !isBusy() && this.mayContinueAsNew() ? this.record(messages) : undefined;
-  }
-
-  private async carriedMessages(): Promise<ConversationRecord['messages']> {
     const { id, input, transcript } = this;
     const { messages, usage, fault } = await carriedConversation(id, input, transcript.messages);
     if (usage) this.usage = addUsage(this.usage, wholeUsage(usage));
     if (fault !== undefined) this.refuse(fault);
-    return messages;
+    if (!messages) {
+      this.postponed = this.turns;
+      return undefined;
+    }
+    const isBusy = (): boolean => this.isEnding || this.phase.recoverReason !== null;
+    await condition(() => allHandlersFinished() || isBusy(), DRAIN_MS);
+    return !isBusy() && this.mayContinueAsNew() ? this.record(messages) : undefined;
   }
 
   private record(messages: ConversationRecord['messages']): ConversationRecord {

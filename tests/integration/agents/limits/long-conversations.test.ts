@@ -1,5 +1,6 @@
 // Conversations that outgrow a model, a turn or a history.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentHandle } from '../../../../client/agents/agent-handle';
 import { HoldfastError } from '../../../../contracts/errors/holdfast-error';
 import type { ModelProvider, ModelRequest, RawReply } from '../../../../models/provider';
 import { defineTool } from '../../../../tools/tool';
@@ -182,3 +183,51 @@ test('an agent with a long history continues as new between turns, summarises th
   await agent.result();
   expect(await env.agent(`${id}-stays-1`).result()).toMatchObject({ reason: 'stopped' });
 }, 90_000);
+
+describe('a long conversation that cannot be summarised', () => {
+  const large = 'x'.repeat(400_000);
+  let last: ModelRequest | undefined;
+  let failed = 0;
+  let isAway = true;
+  async function begun(id: string): Promise<{ agent: AgentHandle; runId: string }> {
+    [failed, isAway] = [0, true];
+    const name = model((request) => {
+      last = request;
+      if (!isSummary(request)) return { text: 'heard' };
+      if (!isAway) return { text: 'What came before.' };
+      failed += 1;
+      throw new HoldfastError('model_failed', { reason: 'it is away' });
+    });
+    const agent = env.agent(id);
+    await agent.start({ mode: 'conversation', model: name });
+    const { runId } = await agent.state();
+    for (let n = 0; failed === 0 && n < 12; n++) await agent.send(`message ${n} ${large}`);
+    return { agent, runId };
+  }
+
+  test('goes on whole, and is summarised after a later turn', async () => {
+    const { agent, runId } = await begun('goes-on');
+    await agent.send('in between');
+    expect(textsOf(last as ModelRequest)).toMatch(/message 0 [^]*in between/);
+    const refused = expect.arrayContaining([expect.stringContaining('it is away')]) as string[];
+    expect(await agent.state()).toMatchObject({ runId, refused });
+    isAway = false;
+    await agent.send('almost the last');
+    await agent.send('the last');
+    expect((await agent.state()).runId).not.toBe(runId);
+    expect(textsOf(last as ModelRequest)).toMatch(/What came before\.[^]*the last/);
+    await agent.stop();
+    await agent.result();
+  }, 90_000);
+
+  test('is left to the earlier run, which it names, when its history has no more room', async () => {
+    const { agent, runId } = await begun('left');
+    for (let n = 0; (await agent.state()).runId === runId && n < 30; n++) await agent.send(`more ${large}`);
+    await agent.send('the last');
+    const text = textsOf(last as ModelRequest);
+    expect(text).toContain(`could not be summarized. They are in the run ${runId}`);
+    expect(text).not.toContain('message 0');
+    await agent.stop();
+    await agent.result();
+  }, 90_000);
+});
