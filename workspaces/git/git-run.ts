@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { delimiter, dirname, isAbsolute } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { findOnPath } from '../../system/executable';
+import { withPipes } from '../../system/processes/with-pipes';
 
 /** System folders come first: others may put programs elsewhere on a PATH. */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
@@ -62,11 +63,11 @@ export class Git {
     this.path = [...SYSTEM_FOLDERS, ...(this.program ? [dirname(this.program)] : [])].join(delimiter);
   }
 
-  /** Starts git with pipes. Throws `NoGit`. */
+  /** Starts git with pipes. Throws `NoGit` and `resources_exhausted`. */
   start(args: readonly string[], { look, settings = [] }: GitOptions = {}): ChildProcess {
     if (this.program === undefined) throw new NoGit('git is not installed on this host');
     const all = [...SETTINGS, ...settings].flatMap((setting) => ['-c', setting]);
-    return spawn(this.program, [...all, ...args], {
+    const child = spawn(this.program, [...all, ...args], {
       cwd: look?.cwd ?? '/',
       env: {
         PATH: this.path,
@@ -82,6 +83,7 @@ export class Git {
       },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
+    return withPipes(child);
   }
 
   /** Its output. Throws `NoGit` and `GitFailure`, and the signal's reason. */

@@ -81,6 +81,8 @@ export class ObjectReader implements Disposable {
   constructor(git: Git) {
     this.child = git.start(['cat-file', '--batch']);
     this.said = lastWords(this.child);
+    // One that cannot be started has no output: a reader hears of that.
+    this.child.on('error', () => undefined);
     this.child.stdin?.on('error', () => undefined);
     if (!this.child.stdout) throw new Error('git has no output');
     this.output = this.child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
