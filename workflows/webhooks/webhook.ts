@@ -2,6 +2,7 @@
 // activity of its own, which the server retries for as long as it takes. So nothing depends on the receiver being there,
 // and each webhook waits for its own receiver only.
 import {
+  ActivityFailure,
   condition,
   isCancellation,
   patched,
@@ -38,11 +39,18 @@ const CONTINUE_AT_EVENTS = 1_000;
 const DRAIN_MS = 10_000;
 /** Up to 0.3, an event that failed kept its place, and its attempts had no end. */
 const ASIDE_PATCH = 'failed-events-step-aside';
+/**
+ * Up to 0.3, a run in which as many events waited as may did not end: deliveries that were refused made its history longer,
+ * until the server ended it with all that waited.
+ */
+const BOUNDED_PATCH = 'full-webhooks-begin-anew';
 /** After a failure that is no attempt's, up to 0.3. */
 const PAUSE_MS = 60_000;
 
 const { lookForEvents } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '15 minutes',
+  // One that fails for long begins again, so that the run may end: deliveries that are refused go on beside it.
+  scheduleToCloseTimeout: '1 hour',
   heartbeatTimeout: '10s',
   retry: { maximumInterval: '1 minute' },
 });
@@ -86,6 +94,9 @@ export async function webhook(input?: WebhookInput, carried?: WebhookRecord): Pr
   await continueInNextRun<typeof webhook>(settings, record);
 }
 
+const isLong = (): boolean =>
+  workflowInfo().historyLength >= CONTINUE_AT_EVENTS || workflowInfo().continueAsNewSuggested;
+
 class Sender {
   private readonly running = new Set<string>();
   private isDraining = false;
@@ -109,13 +120,22 @@ class Sender {
   /** Until the history is long. */
   async run(): Promise<void> {
     const { record, webhook } = this;
+    const hasRoom = (): boolean => record.waiting.length < MAX_WAITING;
+    const mayGoOn = (): boolean => hasRoom() || (isLong() && patched(BOUNDED_PATCH));
     this.deliver();
-    while (workflowInfo().historyLength < CONTINUE_AT_EVENTS && !workflowInfo().continueAsNewSuggested) {
+    // The last run may have left as much as may wait.
+    if (!hasRoom() && patched(BOUNDED_PATCH)) await condition(mayGoOn);
+    while (!isLong()) {
       const { since, cursor } = record;
-      const found = await lookForEvents({ webhook, since, cursor });
-      record.cursor = found.cursor;
-      this.take(found.events);
-      await condition(() => record.waiting.length < MAX_WAITING);
+      // In one function: one more between a look and the next would change the order of commands.
+      try {
+        const found = await lookForEvents({ webhook, since, cursor });
+        record.cursor = found.cursor;
+        this.take(found.events);
+      } catch (err) {
+        if (!(err instanceof ActivityFailure) || isCancellation(err)) throw err;
+      }
+      await condition(mayGoOn);
     }
     this.isDraining = true;
     await condition(() => this.running.size === 0, DRAIN_MS);
