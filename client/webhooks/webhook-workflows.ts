@@ -18,13 +18,17 @@ export class WebhookWorkflows {
     private readonly server: ServerFacts,
   ) {}
 
-  /** Starts sending, from now on, unless it does already. */
-  async start(webhook: string): Promise<void> {
+  /**
+   * Starts sending, from now on.
+   * @param isNew for settings that were just made: what has its id is left of another one, whose end or start went wrong,
+   * and would send its past. Otherwise one that sends goes on.
+   */
+  async start(webhook: string, { isNew }: { isNew: boolean }): Promise<void> {
     const args: [WebhookInput] = [{ webhook }];
     await this.client.workflow.start(WORKFLOWS.webhook, {
       workflowId: webhookWorkflowId(webhook),
       taskQueue: this.server.queue,
-      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdConflictPolicy: isNew ? 'TERMINATE_EXISTING' : 'USE_EXISTING',
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
       staticSummary: asSummary(`webhook ${webhook}`),
       args,
@@ -33,13 +37,15 @@ export class WebhookWorkflows {
 
   /**
    * Sends nothing any longer; what was not delivered is forgotten. At once, worker or not: a webhook that is made with the
-   * same id has a workflow of its own.
+   * same id has a workflow of its own. Says whether there was one.
    */
-  async end(webhook: string): Promise<void> {
+  async end(webhook: string): Promise<boolean> {
     try {
       await this.client.workflow.getHandle(webhookWorkflowId(webhook)).terminate('it was deleted');
+      return true;
     } catch (err) {
       if (!(err instanceof WorkflowNotFoundError)) throw err;
+      return false;
     }
   }
 

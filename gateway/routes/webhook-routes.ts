@@ -61,8 +61,10 @@ const create = route(
     const stored = { ...settings, source: 'api' as const, createdAt: new Date().toISOString() };
     await webhooks.add({ ...stored, secret: { value: secret } });
     try {
-      await client.webhooks.start(id);
+      await client.webhooks.start(id, { isNew: true });
     } catch (err) {
+      // It may have started all the same, and only the answer is lost. Before the id is free: then it is another's.
+      await client.webhooks.end(id).catch(() => undefined);
       await webhooks.remove(id);
       throw err;
     }
@@ -88,14 +90,17 @@ const remove = route(
     summary: 'Delete a webhook; what it has not delivered is forgotten',
   },
   async ({ params: { webhook }, context: { webhooks, client } }) => {
-    if (webhooks.find(webhook).source === 'config')
+    const settings = webhooks.list().find(({ id }) => id === webhook);
+    if (settings?.source === 'config')
       throw new HoldfastError('invalid_input', {
         what: 'The webhook to delete',
         got: `${webhook}, which is in the configuration`,
         allowed: 'one that was created by the API',
         next: `Remove [webhooks.${webhook}] from the configuration, and restart the worker.`,
       });
-    await client.webhooks.end(webhook);
+    const wasSending = await client.webhooks.end(webhook);
+    // One whose settings are gone can be ended, too. Without both there is none: this throws.
+    if (!wasSending) webhooks.find(webhook);
     await webhooks.remove(webhook);
   },
 );

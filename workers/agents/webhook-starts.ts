@@ -23,7 +23,7 @@ export async function startWebhooks({ client, store, webhooks, warn }: WebhookSt
   // One whose start failed after it was written down is started here, too.
   const all = [
     ...gone.map(({ id }) => client.webhooks.end(id)),
-    ...store.list().map(({ id }) => client.webhooks.start(id)),
+    ...store.list().map(({ id }) => client.webhooks.start(id, { isNew: false })),
   ];
   for (const done of await Promise.allSettled(all))
     if (done.status === 'rejected') warn('a webhook could not be started', { reason: reasonOf(done.reason) });

@@ -1,6 +1,8 @@
 // Webhooks: each event arrives, signed, whatever was away in between.
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
+import { WebhookWorkflows } from '../../../../client/webhooks/webhook-workflows';
 import { readJson } from '../../../../system/json-file';
 import type { HolderRecord } from '../../../../exec/client/holder-client';
 import { sessionPaths } from '../../../../exec/session-paths';
@@ -265,6 +267,51 @@ test('a test is sent at once; a deleted webhook sends nothing any longer', async
   receiver.secret = secret;
   const again = await own.api.post<{ id: string }>(`/v1/webhooks/${id}/test`);
   await until(() => receiver.of('webhook.test').some((event) => event.id === again.id), 60_000);
+});
+
+describe('where the answer to the start of a webhook is lost', () => {
+  const workflowOf = (id: string): WorkflowHandle =>
+    engine.client.temporal.workflow.getHandle(`webhook/${id}`);
+  const isRunning = async (id: string): Promise<boolean> =>
+    (await workflowOf(id).describe()).status.name === 'RUNNING';
+
+  /** It has started, but the gateway does not know, and perhaps cannot end it either. */
+  async function leftOver(id: string, { isEnded }: { isEnded: boolean }): Promise<void> {
+    const lost = new Error('the answer is lost');
+    const started = jest.spyOn(WebhookWorkflows.prototype, 'start');
+    started.mockImplementationOnce(async (...asked) => {
+      await engine.client.webhooks.start(...asked);
+      throw lost;
+    });
+    const ended = jest.spyOn(WebhookWorkflows.prototype, 'end');
+    if (!isEnded) ended.mockRejectedValueOnce(lost);
+    const body = { id, url: 'https://example.com/', agents: [id] };
+    expect(await own.api.ask('POST', '/v1/webhooks', body)).toMatchObject({ status: 500 });
+    started.mockRestore();
+    ended.mockRestore();
+    expect([await entryOf(id), await isRunning(id)]).toEqual([undefined, !isEnded]);
+  }
+
+  test('nothing of it goes on', () => leftOver(uniqueId('half'), { isEnded: true }));
+
+  test('and it goes on, the next one of its id sends nothing of the time before', async () => {
+    const id = uniqueId('half');
+    await leftOver(id, { isEnded: false });
+    await start(id, [{ text: '1' }, { text: '2' }]);
+    await until(async () => (await own.api.get(`/v1/agents/${id}`)).status === 'idle');
+    const { receiver } = await webhook({ id, agents: [id], events: ['turn.ended'] });
+    await own.api.post(`/v1/agents/${id}/messages`, { message: 'two' });
+    await until(() => turnsOf(receiver).has(2), 60_000);
+    expect(turnsOf(receiver)).toEqual(new Set([2]));
+  });
+
+  test('and it goes on, it can be deleted', async () => {
+    const id = uniqueId('half');
+    await leftOver(id, { isEnded: false });
+    expect(await own.api.ask('DELETE', `/v1/webhooks/${id}`)).toMatchObject({ status: 204 });
+    expect(await isRunning(id)).toBe(false);
+    expect(await own.api.ask('DELETE', `/v1/webhooks/${id}`)).toMatchObject({ status: 404 });
+  });
 });
 
 test('the webhooks of the configuration send too, and only the configuration removes them', async () => {
