@@ -59,12 +59,21 @@ export interface WebhookEvent {
   data: WaitingData | EndedData | LostData | { webhook: string };
 }
 
-/** Where a webhook looks next: everything wanted before `latest` was found, what is in `seen` too. */
-export interface WebhookCursor {
+/** Where a webhook looks next in a namespace: everything wanted before `latest` was found, what is in `seen` too. */
+export interface WebhookPlace {
   /** ISO 8601, by the server's clock; null: nothing was found yet. */
   latest: string | null;
   /** Ids, shortened, of events shortly before and after `latest`. */
   seen: string[];
+}
+
+/** The place in the agents' own namespace. */
+export interface WebhookCursor extends WebhookPlace {
+  /**
+   * Those in the namespaces of hosts, by name, since 0.3. A host can neither move another place than its own, nor be passed
+   * over while its namespace cannot be read. One that is not there yet begins at the agents' own place.
+   */
+  hosts?: Record<string, WebhookPlace>;
 }
 
 export interface WebhookLook {
@@ -127,6 +136,6 @@ export interface WebhookSettings {
 export interface WebhookEntry extends WebhookSettings {
   /** Null if no worker says. */
   waiting: number | null;
-  /** Null while events are accepted, or there are none. */
+  /** Null while events are found and accepted, or there are none. */
   failing: { since: string; attempts: number; reason: string } | null;
 }

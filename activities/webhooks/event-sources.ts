@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { listWorkflows } from '../../client/delivery/list-workflows';
-import type { HoldfastClient } from '../../client/holdfast-client';
 import { lacksAttribute } from '../../client/delivery/with-attributes';
+import type { HostNamespaces } from '../../client/hosts/host-namespaces';
 import { readNotice, type Notice } from '../../contracts/agents/notices';
 import { fromFailure } from '../../contracts/errors/failure';
 import { ID_PATTERN, parseSessionWorkflowId } from '../../contracts/ids';
@@ -28,6 +28,9 @@ interface Facts {
   key: readonly string[];
 }
 
+/** What says that it is later than this is none yet: workers' clocks may be behind the server's, but hardly more. */
+const MOST_AHEAD_MS = 60_000;
+
 /** `evt_` and 128 bits of a hash: the same event always gets the same id. */
 export const eventId = (type: string, key: readonly string[]): string =>
   `evt_${createHash('sha256')
@@ -44,29 +47,32 @@ function found(
   return { id, type, agent, at, event: async () => ({ id, type, timestamp, data: await data(timestamp) }) };
 }
 
-/** Those of these types that happened at this time or later, in any order. */
+const WORKFLOW_OF = { 'turn.ended': WORKFLOWS.turn, 'agent.ended': WORKFLOWS.agent } as const;
+type EndType = keyof typeof WORKFLOW_OF;
+const isEnd = (type: WebhookEventType): type is EndType => type in WORKFLOW_OF;
+
+/** Hosts' namespaces have notices only: agents and turns are in the agents' own. */
+export const areInHosts = (types: readonly WebhookEventType[]): boolean => !types.every(isEnd);
+
+/** Those of these types in this namespace that happened at this time or later, in any order. */
 export async function findEvents(
-  client: HoldfastClient,
+  namespaces: HostNamespaces,
+  client: Client,
   types: readonly WebhookEventType[],
   from: Date,
 ): Promise<FoundEvent[]> {
-  const ended = types.filter((type) => type === 'turn.ended' || type === 'agent.ended');
-  const noticed = types.some((type) => type !== 'turn.ended' && type !== 'agent.ended');
+  const ended = client === namespaces.main ? types.filter(isEnd) : [];
   const parts = await Promise.all([
-    ended.length > 0 ? ends(client.temporal, ended, from) : [],
-    noticed ? notices(client, from) : [],
+    ended.length > 0 ? ends(client, ended, from) : [],
+    areInHosts(types) ? notices(namespaces, client, from) : [],
   ]);
-  return parts.flat().filter(({ type, at }) => types.includes(type) && at >= from);
+  const until = Date.now() + MOST_AHEAD_MS;
+  return parts.flat().filter(({ type, at }) => types.includes(type) && at >= from && at.getTime() <= until);
 }
 
 const OVER = 'ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"';
-const WORKFLOW_OF = { 'turn.ended': WORKFLOWS.turn, 'agent.ended': WORKFLOWS.agent } as const;
 
-async function ends(
-  client: Client,
-  types: readonly (keyof typeof WORKFLOW_OF)[],
-  from: Date,
-): Promise<FoundEvent[]> {
+async function ends(client: Client, types: readonly EndType[], from: Date): Promise<FoundEvent[]> {
   const names = types.map((type) => `"${WORKFLOW_OF[type]}"`).join(', ');
   const query = `WorkflowType IN (${names}) AND ${OVER} AND CloseTime >= "${from.toISOString()}"`;
   const all: FoundEvent[] = [];
@@ -109,11 +115,10 @@ async function outcome(
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-async function notices(client: HoldfastClient, from: Date): Promise<FoundEvent[]> {
+async function notices(namespaces: HostNamespaces, client: Client, from: Date): Promise<FoundEvent[]> {
   const all: FoundEvent[] = [];
-  for (const one of await client.namespaces.all())
-    for (const info of await noticing(one, from))
-      if (await client.namespaces.isHome(one, info.workflowId)) all.push(...noticesIn(info));
+  for (const info of await noticing(client, from))
+    if (await namespaces.isHome(client, info.workflowId)) all.push(...noticesIn(info));
   return all;
 }
 

@@ -1,11 +1,20 @@
 // One look for events after another, until there are some. What was found shortly before is looked for again, because the
 // visibility store may show it late; ids tell which of it was found already.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import type { HoldfastClient } from '../../client/holdfast-client';
+import type { HostNamespaces } from '../../client/hosts/host-namespaces';
 import { isMatch } from '../../contracts/text/glob';
-import type { WebhookCursor, WebhookEvent, WebhookFound, WebhookLook } from '../../contracts/webhooks';
+import type {
+  WebhookCursor,
+  WebhookEvent,
+  WebhookFound,
+  WebhookLook,
+  WebhookPlace,
+  WebhookSettings,
+} from '../../contracts/webhooks';
 import type { WebhookStore } from '../../system/webhooks/webhook-store';
-import { findEvents, type FoundEvent } from './event-sources';
+import { areInHosts, findEvents, type FoundEvent } from './event-sources';
 
 /** How late the visibility store may be without an event being missed. */
 const OVERLAP_MS = 5 * 60_000;
@@ -32,17 +41,47 @@ export async function lookForEvents(
   const until = performance.now() + LONGEST_MS;
   let cursor = first;
   for (;;) {
-    const { events: types, agents } = store.find(webhook);
-    const all = await findEvents(client, types, startOf(since, cursor));
-    const isWanted = ({ agent }: FoundEvent): boolean => agents.some((pattern) => isMatch(pattern, agent));
-    const { fresh, next } = chooseEvents(all, cursor, isWanted);
+    const { fresh, next } = await look(client.namespaces, store.find(webhook), since, cursor);
     if (fresh.length > 0 || performance.now() > until) return { events: await written(fresh), cursor: next };
     cursor = next;
     await delay(PAUSE_MS, undefined, { signal });
   }
 }
 
-function startOf(since: string, { latest }: WebhookCursor): Date {
+/** In each namespace from its own place; one that cannot be read keeps its place, and what is there is found later. */
+async function look(
+  namespaces: HostNamespaces,
+  { events: types, agents }: WebhookSettings,
+  since: string,
+  { hosts = {}, ...main }: WebhookCursor,
+): Promise<{ fresh: FoundEvent[]; next: WebhookCursor }> {
+  const isWanted = ({ agent }: FoundEvent): boolean => agents.some((pattern) => isMatch(pattern, agent));
+  const placeOf = (client: Client): WebhookPlace =>
+    client === namespaces.main ? main : (hosts[client.options.namespace] ?? main);
+  // Hosts may share one.
+  const asked = new Set<Client>();
+  const read = async (client: Client): Promise<FoundEvent[][]> => {
+    if (asked.has(client)) return [];
+    asked.add(client);
+    return [await findEvents(namespaces, client, types, startOf(since, placeOf(client)))];
+  };
+  const { found, unread } = areInHosts(types)
+    ? await namespaces.found(read)
+    : { found: (await read(namespaces.main)).map((one) => ({ client: namespaces.main, one })), unread: [] };
+  const fresh: FoundEvent[] = [];
+  let next: WebhookPlace = main;
+  const places = { ...hosts };
+  for (const namespace of unread) places[namespace] ??= main;
+  for (const { client, one } of found) {
+    const chosen = chooseEvents(one, placeOf(client), isWanted, MOST_EVENTS - fresh.length);
+    fresh.push(...chosen.fresh);
+    if (client === namespaces.main) next = chosen.next;
+    else places[client.options.namespace] = chosen.next;
+  }
+  return { fresh, next: { ...next, hosts: places } };
+}
+
+function startOf(since: string, { latest }: WebhookPlace): Date {
   const first = Date.parse(since);
   return new Date(latest === null ? first : Math.max(first, Date.parse(latest) - OVERLAP_MS));
 }
@@ -53,15 +92,16 @@ function startOf(since: string, { latest }: WebhookCursor): Date {
  */
 export function chooseEvents(
   found: readonly FoundEvent[],
-  { latest, seen }: WebhookCursor,
+  { latest, seen }: WebhookPlace,
   isWanted: (event: FoundEvent) => boolean,
-): { fresh: FoundEvent[]; next: WebhookCursor } {
+  most = MOST_EVENTS,
+): { fresh: FoundEvent[]; next: WebhookPlace } {
   const known = new Set(seen);
   const inOrder = found
     .filter(isWanted)
     .sort((a, b) => a.at.getTime() - b.at.getTime() || (a.id < b.id ? -1 : 1));
   const unseen = inOrder.filter(({ id }) => !known.has(short(id)));
-  const fresh = unseen.slice(0, MOST_EVENTS);
+  const fresh = unseen.slice(0, most);
   // Not beyond what is left for the next look, however much there is.
   const last = (unseen.length > fresh.length ? fresh : found).reduce(
     (newest, { at }) => Math.max(newest, at.getTime()),

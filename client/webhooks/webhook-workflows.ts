@@ -6,11 +6,12 @@ import { asSummary } from '../../contracts/text/labels';
 import { webhookWorkflowId, type WebhookEntry, type WebhookInput } from '../../contracts/webhooks';
 import { ask } from '../agents/agent-overview';
 import { deliver, type ServerFacts } from '../delivery/deliver';
-import { pendingActivities } from '../delivery/pending-activity';
+import { pendingActivities, type PendingActivity } from '../delivery/pending-activity';
 import { sendSignal } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 
 const DELIVER = 'deliverEvent';
+const LOOK = 'lookForEvents';
 
 export class WebhookWorkflows {
   constructor(
@@ -61,37 +62,37 @@ export class WebhookWorkflows {
   async progress(webhook: string): Promise<Pick<WebhookEntry, 'waiting' | 'failing'>> {
     const { client, server, namespaces } = this;
     const workflowId = webhookWorkflowId(webhook);
-    const [state, failing] = await Promise.all([
+    const [state, pending] = await Promise.all([
       ask({
         ...{ client, server, namespaces, workflowId },
         query: WEBHOOK_MESSAGES.state,
         what: 'The webhook',
       }),
-      this.failing(workflowId),
+      pendingActivities(client, workflowId).catch((err: unknown) => {
+        if (err instanceof WorkflowNotFoundError) return [];
+        throw err;
+      }),
     ]);
-    const since = state?.waitingSince ?? null;
-    return {
-      waiting: state?.waiting ?? null,
-      failing: failing && { ...failing, since: since ?? failing.since },
-    };
-  }
-
-  /** The delivery that was tried most often; null if none has failed yet. */
-  private async failing(workflowId: string): Promise<WebhookEntry['failing']> {
-    const pending = await pendingActivities(this.client, workflowId).catch((err: unknown) => {
-      if (err instanceof WorkflowNotFoundError) return [];
-      throw err;
-    });
-    const failed = pending
-      .filter(({ type, failure }) => type === DELIVER && failure !== null)
-      .sort((a, b) => b.attempt - a.attempt);
-    const [worst] = failed;
-    if (!worst?.failure) return null;
-    const { attempt, failure, since } = worst;
-    return { since: since.toISOString(), attempts: attempt, reason: failure.reason };
+    return { waiting: state?.waiting ?? null, failing: failing(pending, state?.waitingSince ?? null) };
   }
 
   private get client(): Client {
     return this.namespaces.main;
   }
+}
+
+/**
+ * The delivery or the look that was tried most often; null if none has failed yet.
+ * @param waitingSince since when the event that has waited longest has done so
+ */
+function failing(pending: readonly PendingActivity[], waitingSince: string | null): WebhookEntry['failing'] {
+  const [worst] = pending
+    // A look lasts: once an attempt goes on, what ended the one before it is over.
+    .filter(({ type, nextAttemptAt }) => type === DELIVER || (type === LOOK && nextAttemptAt !== null))
+    .filter(({ failure }) => failure !== null)
+    .sort((a, b) => b.attempt - a.attempt);
+  if (!worst?.failure) return null;
+  const { type, attempt, failure, since: triedAt } = worst;
+  const since = (type === DELIVER ? waitingSince : null) ?? triedAt.toISOString();
+  return { since, attempts: attempt, reason: failure.reason };
 }

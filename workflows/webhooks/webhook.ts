@@ -35,6 +35,7 @@ const AT_ONCE = 4;
 /** Beyond this, events stay where they are found; with them, the record still fits into one payload. */
 const MAX_WAITING = 1_000;
 const CONTINUE_AT_EVENTS = 1_000;
+const MOST_AHEAD_MS = 5 * 60_000;
 /** Deliveries that fail do not hold up continue-as-new: they begin again there, with the same id. */
 const DRAIN_MS = 10_000;
 /** Up to 0.3, an event that failed kept its place, and its attempts had no end. */
@@ -97,6 +98,15 @@ export async function webhook(input?: WebhookInput, carried?: WebhookRecord): Pr
 const isLong = (): boolean =>
   workflowInfo().historyLength >= CONTINUE_AT_EVENTS || workflowInfo().continueAsNewSuggested;
 
+/**
+ * From the start for a place that is to come, from which nothing would be found: up to 0.3, a host's notices could move the
+ * agents' own. Minutes are what the clocks of a server's parts may differ by, and more.
+ */
+const fromThePast = (cursor: WebhookCursor): WebhookCursor =>
+  cursor.latest !== null && Date.parse(cursor.latest) > Date.now() + MOST_AHEAD_MS
+    ? { ...cursor, latest: null, seen: [] }
+    : cursor;
+
 class Sender {
   private readonly running = new Set<string>();
   private isDraining = false;
@@ -126,8 +136,9 @@ class Sender {
     // The last run may have left as much as may wait.
     if (!hasRoom() && patched(BOUNDED_PATCH)) await condition(mayGoOn);
     while (!isLong()) {
-      const { since, cursor } = record;
-      // In one function: one more between a look and the next would change the order of commands.
+      const { since } = record;
+      const cursor = fromThePast(record.cursor);
+      // Not in a function of its own: another promise here would change the order of commands.
       try {
         const found = await lookForEvents({ webhook, since, cursor });
         record.cursor = found.cursor;

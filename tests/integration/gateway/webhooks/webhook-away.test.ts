@@ -6,7 +6,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import type { HoldfastClient } from '../../../../client/holdfast-client';
 import { WORKFLOWS } from '../../../../contracts/messages';
 import { WEBHOOK_MESSAGES } from '../../../../contracts/messages/to-webhooks';
-import type { WebhookFound, WebhookState } from '../../../../contracts/webhooks';
+import type { WebhookCursor, WebhookFound, WebhookLook, WebhookState } from '../../../../contracts/webhooks';
 import { packageRoot } from '../../../../system/package-root';
 import { quietenRuntime } from '../../../../testing/quiet-runtime';
 import { testAddress, testClient, uniqueId } from '../../../helpers/engines/temporal';
@@ -20,14 +20,16 @@ const taskQueue = uniqueId('webhooks');
 const failure = ApplicationFailure.nonRetryable('away');
 /** What the activities do, for webhooks by name. */
 const looks: string[] = [];
+const places: WebhookCursor[] = [];
 const taken = new Set<string>();
 
 const activities = {
-  lookForEvents: async ({ webhook }: { webhook: string }): Promise<WebhookFound> => {
+  lookForEvents: async ({ webhook, cursor }: WebhookLook): Promise<WebhookFound> => {
     looks.push(webhook);
+    places.push(cursor);
     if (webhook.startsWith('lost')) throw failure;
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    return { events: [], cursor: { latest: null, seen: [] } };
+    return { events: [], cursor: NOTHING };
   },
   deliverEvent: async ({ webhook }: { webhook: string }): Promise<void> => {
     if (!taken.has(webhook)) throw failure;
@@ -53,14 +55,16 @@ afterAll(async () => {
   await client.close();
 }, 60_000);
 
+const NOTHING: WebhookCursor = { latest: null, seen: [] };
+
 /** One with so many events that were refused before. */
-function start(webhook: string, events: number): Promise<WorkflowHandle> {
+function start(webhook: string, events: number, cursor = NOTHING): Promise<WorkflowHandle> {
   const foundAt = new Date().toISOString();
   const waiting = Array.from({ length: events }, (_, at) => ({
     event: { id: `evt_${at}`, type: 'webhook.test', timestamp: foundAt, data: { webhook } },
     ...{ foundAt, isRefused: true },
   }));
-  const record = { since: foundAt, cursor: { latest: null, seen: [] }, waiting, delivered: 0 };
+  const record = { since: foundAt, cursor, waiting, delivered: 0 };
   return client.temporal.workflow.start(WORKFLOWS.webhook, {
     ...{ workflowId: `webhook/${webhook}`, taskQueue, args: [{ webhook }, record] },
   });
@@ -90,5 +94,14 @@ test('it begins anew while it cannot look for events, too', async () => {
   await until(async () => (await runOf(handle)) !== first, 90_000);
   expect(await stateOf(handle)).toMatchObject({ waiting: 1, delivered: 0 });
   expect(looks.filter((one) => one === webhook).length).toBeGreaterThan(1);
+  await handle.terminate();
+});
+
+test('a place that is to come, which a host could give it up to 0.3, is given up', async () => {
+  const webhook = uniqueId('deaf');
+  const hosts = { far: { latest: '2026-01-01T00:00:00.000Z', seen: ['evt_1'] } };
+  const handle = await start(webhook, 0, { latest: '2999-01-01T00:00:00.000Z', seen: ['evt_2'], hosts });
+  await until(() => looks.includes(webhook));
+  expect(places[looks.indexOf(webhook)]).toEqual({ ...NOTHING, hosts });
   await handle.terminate();
 });

@@ -178,6 +178,8 @@ test('a wait that began and ended while nobody looked is told all the same', asy
   await until(async () =>
     ((await workflow.describe()).raw.pendingActivities ?? []).some(({ lastFailure }) => lastFailure),
   );
+  const { webhooks } = engine.client;
+  await until(async () => (await webhooks.progress(id)).failing?.reason.includes(id) === true, 60_000);
   const session = `/v1/sessions/${agent}/local/0`;
   await own.api.post(`${session}/exec`, { code: 'read x; read y', yield: UNTIL_PROMPT });
   for (const keyboard of ['x', 'y'])
