@@ -13,7 +13,6 @@ import {
   type InternalWorkflowStartOptions,
 } from '@temporalio/client/lib/internal';
 import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
-import { setTimeout as delay } from 'node:timers/promises';
 import type {
   AgentInput,
   AgentOverview,
@@ -40,12 +39,13 @@ import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../../co
 import { attributesOfNewAgent } from '../../contracts/agents/work-state';
 import { ask, overviewOf } from './agent-overview';
 import { AgentWorkspace } from './agent-workspace';
+import { followAgent, type FollowedMessage, type FollowOptions } from './follow-agent';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 import { deliverQuery, sendSignal, sendUpdate } from '../delivery/send-message';
 import { withAttributes, type StartAttributes } from '../delivery/with-attributes';
+import { isOver } from '../delivery/workflow-end';
 
-const FOLLOW_MS = 150;
 /** How many possible fork places an error shows. */
 const SHOWN_BEGINNINGS = 20;
 const SHOWN_CHARACTERS = 48;
@@ -53,27 +53,11 @@ const SHOWN_CHARACTERS = 48;
 const START_ID = 'startId';
 const START_CONTENT = 'startContent';
 
-/** A message of the conversation, with its turn's number and its place in the turn. */
-export interface FollowedMessage {
-  turn: number;
-  index: number;
-  message: Message;
-}
-
 export interface SendOptions {
   /** Default `queue`. */
   mode?: 'queue' | 'interrupt' | undefined;
   /** Repeating the same id returns the recorded answer; with another message it throws `id_conflict`. */
   id?: string | undefined;
-}
-
-export interface FollowOptions {
-  /** The first turn to report. Default 1. */
-  fromTurn?: number | undefined;
-  /** Called at every poll. */
-  onState?: ((state: AgentState) => void) | undefined;
-  /** Called after a turn's last message; null if another turn has ended in the meantime. */
-  onTurnEnd?: ((turn: number, result: AgentResult | null) => void) | undefined;
 }
 
 export interface ForkOptions extends Partial<Omit<AgentInput, 'from'>> {
@@ -205,7 +189,7 @@ export class AgentHandle {
   /** What it is doing: its own state, its turn's and its sessions'. `ownState` is one query instead of several. */
   async state(): Promise<AgentOverview> {
     const { client, namespaces, server } = this;
-    return overviewOf({ client, namespaces, server }, await this.ownState());
+    return overviewOf({ client, namespaces, server }, await this.presentState());
   }
 
   /**
@@ -214,8 +198,8 @@ export class AgentHandle {
    */
   async run(): Promise<{ runId: string; isOver: boolean }> {
     return deliver({ ...this.delivery, needsWorker: false }, async () => {
-      const { runId, status } = await this.handle.describe();
-      return { runId, isOver: status.name !== 'RUNNING' };
+      const described = await this.handle.describe();
+      return { runId: described.runId, isOver: isOver(described) };
     });
   }
 
@@ -225,6 +209,15 @@ export class AgentHandle {
    */
   ownState(runId?: string): Promise<AgentState> {
     return deliverQuery(this.delivery, MESSAGES.state, undefined, runId);
+  }
+
+  /** `ownState`, which is `ended` also where the agent could not say so: it was terminated, or has timed out. */
+  async presentState(): Promise<AgentState> {
+    const [state, { runId, isOver }] = await Promise.all([this.ownState(), this.run()]);
+    if (!isOver || state.status === 'ended') return state;
+    // Anew: it may have ended between the two, and the id may mean another run by now.
+    const last = await this.ownState();
+    return last.runId === runId ? { ...last, status: 'ended', waits: null } : last;
   }
 
   /** The messages of the turns that have ended: `limit` of them, or as many as there are after `from`. */
@@ -244,28 +237,12 @@ export class AgentHandle {
     return deliverQuery(this.delivery, MESSAGES.transcript, request, runId);
   }
 
-  /** Yields each message as it is recorded, until the agent has ended or `signal` aborts. Costs no history. */
-  async *follow(
-    signal?: AbortSignal,
-    { fromTurn = 1, onState, onTurnEnd }: FollowOptions = {},
-  ): AsyncGenerator<FollowedMessage> {
-    for (let turn = fromTurn, index = 0; !signal?.aborted;) {
-      const state = await this.ownState();
-      onState?.(state);
-      const { turns, currentTurn, status } = state;
-      const isOver = turn < turns || (turn === turns && currentTurn === null);
-      const page = turn <= turns ? await this.turnPage(turn, index) : undefined;
-      for (const message of page?.messages ?? []) yield { turn, index: index++, message };
-      if (isOver && page && index >= page.total) {
-        onTurnEnd?.(turn, turn === lastEnded(state) ? state.lastResult : null);
-        turn += 1;
-        index = 0;
-      } else if (status === 'ended' && turn > turns) {
-        return;
-      } else if (!page || index >= page.total) {
-        await delay(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
+  /**
+   * Yields each message as it is recorded, until the agent has ended, however, or `signal` aborts. Turns that the server no
+   * longer keeps are left out: `transcript` has their messages. Costs no history.
+   */
+  follow(signal?: AbortSignal, options: FollowOptions = {}): AsyncGenerator<FollowedMessage> {
+    return followAgent(this, this.delivery, signal, options);
   }
 
   private async checkBeginning(count: number, messages: number): Promise<void> {
@@ -365,9 +342,6 @@ export class AgentHandle {
     return this.client.workflow.getHandle(this.workflowId);
   }
 }
-
-/** The turn of `lastResult`. */
-const lastEnded = ({ turns, currentTurn }: AgentState): number => (currentTurn === null ? turns : turns - 1);
 
 /** How an agent ended, if it could not report that itself. */
 function endOf({ cause, message }: WorkflowFailedError): string {

@@ -36,6 +36,7 @@ export type RewindOptions = Omit<RewindRequest, 'to' | 'id'>;
 interface ReadAgent {
   readonly id: string;
   ownState(): Promise<AgentState>;
+  presentState(): Promise<AgentState>;
   transcript(from: number, limit: number): Promise<TranscriptPage>;
   turnPage(turn: number, from: number): Promise<TranscriptPage | undefined>;
 }
@@ -66,7 +67,7 @@ export class AgentWorkspace {
    */
   async rewind(to: number, options: RewindOptions = {}, id: string = randomUUID()): Promise<RewindResult> {
     const request = parseRequest(AGENT_MESSAGES.rewind, { id, to, ...options });
-    const state = await this.agent.ownState();
+    const state = await this.agent.presentState();
     if (state.status === 'ended') return this.rewindEnded(state, request, id);
     const { client, workflowId } = this.delivery;
     return deliver(this.delivery, () =>

@@ -1,8 +1,9 @@
-// A running workflow as the server knows it, in one request that costs it little: whether its history has grown, and what a
-// model on any machine has written so far.
-import type { Client } from '@temporalio/client';
+// A workflow as the server knows it, in one request that costs it little: whether its history has grown, whether it is over,
+// and what a model on any machine has written so far.
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import type { WrittenSoFar } from '../../contracts/models/live-tokens';
+import { isOver } from '../delivery/workflow-end';
 
 /** A call of the model that runs now. */
 export interface RunningModelCall {
@@ -18,15 +19,28 @@ export interface RunningWorkflow {
   /** Changes whenever its history grows. */
   fingerprint: string;
   runId: string;
+  /** However it ended. */
+  isOver: boolean;
   modelCall: RunningModelCall | null;
 }
 
-/** Throws `WorkflowNotFoundError`. */
-export async function runningWorkflow(client: Client, workflowId: string): Promise<RunningWorkflow> {
-  const { runId, historyLength, status, raw } = await client.workflow.getHandle(workflowId).describe();
-  const fingerprint = `${runId} ${historyLength} ${status.name}`;
+/** Null if the server does not know the workflow, or no longer. */
+export async function runningWorkflow(client: Client, workflowId: string): Promise<RunningWorkflow | null> {
+  const described = await client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .catch((err: unknown) => {
+      if (err instanceof WorkflowNotFoundError) return null;
+      throw err;
+    });
+  if (!described) return null;
+  const { runId, historyLength, status, raw } = described;
+  const known = {
+    fingerprint: `${runId} ${historyLength} ${status.name}`,
+    ...{ runId, isOver: isOver(described) },
+  };
   const call = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'callModel');
-  if (!call) return { fingerprint, runId, modelCall: null };
+  if (!call) return { ...known, modelCall: null };
   const { loadedDataConverter } = client.options;
   // Those of a worker with other keys cannot be read.
   const [details] = await decodeArrayFromPayloads(loadedDataConverter, call.heartbeatDetails?.payloads).catch(
@@ -37,7 +51,7 @@ export async function runningWorkflow(client: Client, workflowId: string): Promi
     attempt: call.attempt ?? 1,
     written: isWritten(details) ? details : null,
   };
-  return { fingerprint, runId, modelCall };
+  return { ...known, modelCall };
 }
 
 /** Workers of other releases send none, or others. */

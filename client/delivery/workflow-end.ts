@@ -1,5 +1,17 @@
-// How a workflow ended; for a terminated one also by whom and why, which only its history records.
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+// Whether and how a workflow ended; for a terminated one also by whom and why, which only its history records.
+import type { Client, WorkflowExecutionInfo, WorkflowExecutionStatusName } from '@temporalio/client';
+
+/** Any other status, such as `PAUSED` or one unknown to this SDK, counts as alive. */
+const OVER: readonly WorkflowExecutionStatusName[] = [
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'TERMINATED',
+  'TIMED_OUT',
+];
+
+export const isOver = ({ status }: Pick<WorkflowExecutionInfo, 'status'>): boolean =>
+  OVER.includes(status.name);
 
 export type EndedWorkflow = Pick<WorkflowExecutionInfo, 'workflowId' | 'runId' | 'status'>;
 

@@ -17,9 +17,20 @@ const MOST_RUNS = 20;
 /** Its sessions are asked again this often while a turn runs: what they wait for is in no other history. */
 const REFRESH_MS = 1_000;
 
+interface Look {
+  fingerprint: string;
+  runId: string;
+  /** The turn that was looked at, too. */
+  turn: string | null;
+  /** Of the agent and that turn. */
+  isOver: boolean;
+}
+
 export class AgentFeed {
   /** Undefined until the first answer. */
   state: AgentOverview | undefined;
+  /** Whether nothing more will be recorded in the run of `state`, which was read after its end. */
+  isOver = false;
   /** The server no longer has it. */
   isGone = false;
   /** Grows with each change. */
@@ -110,6 +121,11 @@ export class AgentFeed {
     return undefined;
   }
 
+  /** Whether it is of the run that the id means now, as the server knows it. */
+  async isOfPresentRun({ runId }: AgentState): Promise<boolean> {
+    return (await this.agent.run()).runId === runId;
+  }
+
   private async readMessages(from: number): Promise<Message[]> {
     const { state } = this;
     if (!state) return [];
@@ -125,6 +141,7 @@ export class AgentFeed {
     while (!signal.aborted) {
       try {
         const now = await this.look();
+        if (!now) return this.fail();
         const isDue = this.state?.currentTurn && Date.now() - refreshedAt > REFRESH_MS;
         if (now.fingerprint !== before || isDue) {
           const state = await this.agent.state();
@@ -132,12 +149,12 @@ export class AgentFeed {
           if (state.runId === now.runId) {
             before = now.fingerprint;
             refreshedAt = Date.now();
-            this.set(state);
+            // A turn that this look did not know of may still run: it ends after an agent that was terminated.
+            this.set(state, now.isOver && (state.currentTurn ?? now.turn) === now.turn);
           }
         }
-      } catch (err) {
+      } catch {
         // Its worker or the server is away: it says so by nothing else than silence, and goes on when it is back.
-        if (knownError(err).code === 'not_found') return this.fail();
       }
       await delay(this.state?.currentTurn === null ? IDLE_MS : WORKING_MS, undefined, { signal }).catch(
         () => undefined,
@@ -145,11 +162,12 @@ export class AgentFeed {
     }
   }
 
-  private set(state: AgentOverview): void {
-    const isSame = JSON.stringify(state) === JSON.stringify(this.state);
+  private set(state: AgentOverview, isOver: boolean): void {
+    const isSame = isOver === this.isOver && JSON.stringify(state) === JSON.stringify(this.state);
     // What is refreshed on time has changed only if it differs; messages of a turn are counted in its state.
     if (isSame) return;
     this.state = state;
+    this.isOver = isOver;
     this.pages = new Map();
     this.version += 1;
     this.changes.emit('change');
@@ -162,16 +180,21 @@ export class AgentFeed {
     this.changes.emit('change');
   }
 
-  /** The fingerprint changes when the agent's or its turn's history has grown. Also tells what the turn's model has written. */
-  private async look(): Promise<{ fingerprint: string; runId: string }> {
+  /**
+   * The fingerprint changes when the agent's or its turn's history has grown, or one of them has ended. Also tells what the
+   * turn's model has written. Undefined if the server does not know the agent.
+   */
+  private async look(): Promise<Look | undefined> {
     const { temporal } = this.client;
     const turn = this.state?.currentTurn ?? null;
     const [agent, running] = await Promise.all([
       runningWorkflow(temporal, this.agent.workflowId),
       turn === null ? null : runningWorkflow(temporal, turn),
     ]);
+    if (!agent) return undefined;
     this.live.written(turn, running?.modelCall ?? null);
-    return { ...agent, fingerprint: `${agent.fingerprint} ${running?.fingerprint}` };
+    const fingerprint = `${agent.fingerprint} ${running?.fingerprint}`;
+    return { fingerprint, runId: agent.runId, turn, isOver: agent.isOver && (running?.isOver ?? true) };
   }
 }
 

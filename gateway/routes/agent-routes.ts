@@ -66,7 +66,7 @@ const tree = route(
     answer: shapes.agentTree,
   },
   async ({ params: { agent }, context }) => {
-    const state = await context.client.agent(agent).ownState();
+    const state = await context.client.agent(agent).presentState();
     const { status, since = null, lastResult, usage, agents } = state;
     const isOver = status === 'ended';
     return {

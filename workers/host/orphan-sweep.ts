@@ -1,8 +1,8 @@
 // Ends shells that nobody will ever close: their workflow was terminated, or closed while this host was away.
 // Termination runs no code of the workflow, so the host has to look for itself.
-import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { listWorkflows, type DescribedWorkflow } from '../../client/delivery/list-workflows';
-import { describeEnd } from '../../client/delivery/workflow-end';
+import { describeEnd, isOver } from '../../client/delivery/workflow-end';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { agentWorkflowId, sessionWorkflowId, type SessionRef } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
@@ -10,17 +10,7 @@ import type { Terminals } from '../../exec/terminals';
 import { describeIfThere, EndedAgents, wasEnded } from '../agents/ended-agents';
 import { RepeatedLook } from '../repeated-look';
 
-/** Any other status, such as `PAUSED` or one unknown to this SDK, counts as alive. */
-const OVER: readonly WorkflowExecutionStatusName[] = [
-  'COMPLETED',
-  'FAILED',
-  'CANCELLED',
-  'TERMINATED',
-  'TIMED_OUT',
-];
-
-const isOver = (workflow: DescribedWorkflow | undefined): boolean =>
-  !workflow || OVER.includes(workflow.status.name);
+const isGone = (workflow: DescribedWorkflow | undefined): boolean => !workflow || isOver(workflow);
 
 export interface OrphanSweepOptions {
   client: Client;
@@ -122,7 +112,7 @@ export class OrphanSweep {
     const reason = session
       ? `its workflow was ${await describeEnd(client, session)}`
       : 'its workflow is gone';
-    if (!isOver(await this.describe(sessionWorkflowId(ref)))) return false;
+    if (!isGone(await this.describe(sessionWorkflowId(ref)))) return false;
     if ((await sessionOwner(client)) !== sessions.ownerOf(ref)) return false;
     await sessions.close(ref, reason);
     this.options.log('a session without a workflow was ended', { ...ref, reason });

@@ -1,9 +1,11 @@
-// A command that watches its work, when `holdfast down` is called elsewhere.
+// A command that watches its work, when somebody ends that work elsewhere: by `holdfast down`, or in Temporal's web UI.
 import { once } from 'node:events';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { stringify } from 'yaml';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
@@ -24,6 +26,21 @@ const watch = async (): Promise<() => Promise<{ stdout: string; stderr: string; 
     return { stdout, stderr, code };
   };
 };
+
+test('`run` of an agent that is terminated in its turn says so and exits', async () => {
+  const begun = join(engine.dataDir, 'begun');
+  const replies = join(engine.dataDir, 'replies.yaml');
+  const code = `touch ${begun}; sleep 600`;
+  const reply = { text: call('code_execution_tool', { runtime: 'terminal', code }) };
+  writeFileSync(replies, stringify([reply]));
+  const running = engine.cli(['run', 'x', '--agent', 'doomed', '--model', `scripted:${replies}`]);
+  await until(() => existsSync(begun));
+  const { workflowId } = engine.client.agent('doomed');
+  await engine.client.temporal.workflow.getHandle(workflowId).terminate('too dear');
+  const { stderr, code: exit } = await running;
+  expect(stderr).toContain('holdfast: agent_ended: Agent doomed ended without a result: it was terminated');
+  expect(exit).toBe(75);
+}, 60_000);
 
 // Which of the two ends is seen first is a race: the session's, or the engine's.
 test('with `--json`, a command that `down --sessions` ends says how in one JSON object, and nothing else', async () => {

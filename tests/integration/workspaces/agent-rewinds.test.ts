@@ -257,6 +257,14 @@ describe('a rewind', () => {
     await expect(agent.workspace.rewind(1, { what: 'both' })).rejects.toMatchObject({ code: 'agent_closed' });
   });
 
+  test('of an agent that was terminated brings back its files', async () => {
+    const agent = await conversation(twoSteps);
+    await agent.send('write');
+    await engine.client.temporal.workflow.getHandle(agent.workflowId).terminate();
+    expect(await agent.workspace.rewind(1, { what: 'files' })).toMatchObject({ step: null });
+    expect(text('a.txt')).toBe('one\n');
+  });
+
   test('of an agent that has ended is carried out once, however often it is sent', async () => {
     const agent = engine.client.agent(uniqueId('files'));
     await agent.start({ task: 'write', ...settings(twoSteps) });
