@@ -75,6 +75,8 @@ class Told {
       return;
     }
     const missed = await feed.runsSince(state, (runId) => run === nameOfRun(runId));
+    // Another gateway may have told it of a run that has begun since.
+    if (!missed && !(await feed.isOfPresentRun(state))) throw new Error('the state is of an earlier run');
     for (const earlier of missed ?? []) {
       if (this.run !== nameOfRun(earlier.runId)) this.enter(earlier);
       yield* this.rest(earlier, feed);
@@ -91,11 +93,15 @@ class Told {
     yield* this.turnEnd(lastResult);
   }
 
-  /** Where a client that has just come says it is. An id beyond the end is of another run, or of none. */
+  /**
+   * Where a client that has just come says it is. An id that names no run and is beyond the end is of another run. One that
+   * names this run was told by a gateway that knew more than this state: what follows it comes with the next one.
+   */
   private place({ runId, messages, currentTurn, turn }: AgentOverview): void {
     // A turn that does not answer may have any number.
     const most = messages + (currentTurn === null ? 0 : (turn?.messages ?? Infinity));
-    if (this.next > most) ({ next: this.next, isEndTold: this.isEndTold } = BEGINNING);
+    if (this.run === undefined && this.next > most)
+      ({ next: this.next, isEndTold: this.isEndTold } = BEGINNING);
     this.run = nameOfRun(runId);
     this.isPlaced = true;
   }
@@ -131,7 +137,7 @@ class Told {
   }
 
   isAtEnd({ messages, currentTurn }: AgentOverview): boolean {
-    return currentTurn === null && this.next >= messages;
+    return currentTurn === null && this.next === messages;
   }
 
   end(how: string): Event {
@@ -172,18 +178,18 @@ export async function* agentEvents(
         if (state && feed.state?.runId !== state.runId) continue;
         if (state) page = await told.page(feed);
       } catch {
-        // Its worker is away. Nothing says when it is back, and the state may then be the same.
+        // Its worker is away, or the client knows more than the state. Nothing says when that is over, and the state may then
+        // be the same.
         await delay(AGAIN_MS, undefined, { signal }).catch(() => undefined);
         continue;
       }
       yield* told.messages(page);
       if (page.length > 0 || feed.version !== present) continue;
-      if (state && told.isAtEnd(state)) {
-        yield* told.turnEnd(state.lastResult);
-        if (state.status === 'ended') {
-          yield told.end('ended');
-          return;
-        }
+      if (state && told.isAtEnd(state)) yield* told.turnEnd(state.lastResult);
+      // The turn of an agent that was terminated ends after it.
+      if (state?.status === 'ended' && (state.currentTurn === null || feed.isOver)) {
+        yield told.end('ended');
+        return;
       }
       yield* live.take();
       await live.stirred();

@@ -1,13 +1,13 @@
 // Events over SSE: each recorded one exactly once, whatever ends in between.
 import { stringify } from 'yaml';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentFeeds } from '../../../gateway/events/agent-feed';
 import { gatewayOn, readEvents, type SeenEvent } from '../../helpers/gateway/gateway';
 import { GatewayOfItsOwn } from '../../helpers/gateway/gateway-of-its-own';
 import { lengthenHistory } from '../../helpers/engines/long-history';
 import { ModelSimulator } from '../../helpers/services/model-simulator';
-import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
+import { call, QUICK_YIELD, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 
 const own = new GatewayOfItsOwn();
@@ -127,14 +127,21 @@ test('a follower of an agent whose id is given to another one gets all of that o
     });
   };
   let restarting: Promise<void> | undefined;
-  const { events } = await readEvents(`${own.gateway.url}${path}/events`, {
-    token: token(),
-    enough: (event) => {
-      if (isEndOfTurn(event) && ++turns === 1) restarting = restart();
-      return turns === 2;
-    },
-  });
-  await restarting;
+  const events: SeenEvent[] = [];
+  // The first stream may end between the two agents: browsers come back.
+  while (turns < 2) {
+    const after = recorded(events).at(-1)?.id;
+    const seen = await readEvents(`${own.gateway.url}${path}/events`, {
+      token: token(),
+      ...(after !== undefined && { after }),
+      enough: (event) => {
+        if (isEndOfTurn(event) && ++turns === 1) restarting = restart();
+        return turns === 2;
+      },
+    });
+    events.push(...seen.events);
+    await restarting;
+  }
   const ids = recorded(events).map(({ id = '' }) => id.split('@'));
   const runs = [...new Set(ids.map(([, run]) => run))];
   expect(runs).toHaveLength(2);
@@ -142,6 +149,37 @@ test('a follower of an agent whose id is given to another one gets all of that o
   expect(ofSecond[0]).toBe('0');
   expect(ofSecond.at(-1)).toMatch(/end$/);
 });
+
+test('who follows an agent that is terminated in its turn gets what the turn still records, and that it has ended', async () => {
+  const begun = join(files.directory, uniqueId('begun'));
+  const code = `touch ${begun}; sleep 600`;
+  const agent = engine.client.agent(uniqueId('e'));
+  await own.api.post('/v1/agents', {
+    ...{ id: agent.id, task: 'first', mode: 'conversation' },
+    ...files.settings([{ text: call('code_execution_tool', { runtime: 'terminal', code }) }]),
+    yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
+  });
+  const path = `/v1/agents/${agent.id}`;
+  const read = (after?: string) =>
+    readEvents(`${own.gateway.url}${path}/events`, {
+      token: token(),
+      ...(after !== undefined && { after }),
+      enough: () => false,
+    });
+  const reading = read();
+  await until(() => existsSync(begun));
+  await engine.client.temporal.workflow.getHandle(agent.workflowId).terminate();
+  const { events } = await reading;
+  const total = (await agent.turnPage(1, 0))?.total ?? NaN;
+  expect(placesOf(events)).toEqual([...Array.from({ length: total }, (_, n) => `${n}`), 'ended']);
+  expect(recorded((await read()).events)).toEqual(recorded(events));
+  expect((await read(recorded(events).at(-1)?.id)).events).toEqual([]);
+  const known = [await own.api.get(path), await own.api.get(`${path}/tree`)];
+  expect(known).toEqual([
+    expect.objectContaining({ status: 'ended' }),
+    expect.objectContaining({ status: 'ended' }),
+  ]);
+}, 60_000);
 
 test('whoever comes back gets what was missed exactly once, though gateway and worker were ended meanwhile', async () => {
   const steps = Array.from({ length: 6 }, (_, n) => ({
