@@ -71,7 +71,7 @@ async function look(
   const fresh: FoundEvent[] = [];
   let next: WebhookPlace = main;
   const places = { ...hosts };
-  for (const namespace of unread) places[namespace] ??= main;
+  for (const { namespace } of unread) places[namespace] ??= main;
   for (const { client, one } of found) {
     const chosen = chooseEvents(one, placeOf(client), isWanted, MOST_EVENTS - fresh.length);
     fresh.push(...chosen.fresh);
