@@ -42,10 +42,7 @@ const LOOK_AGAIN_MS = 250;
 const LATER_BYTES = 4_096;
 
 /** Its id counts from the beginning in each run of its workflow. */
-export interface ActivityRef {
-  runId: string;
-  activityId: string;
-}
+export type ActivityRef = Record<'runId' | 'activityId', string>;
 
 interface JournalEntry {
   token: string;
@@ -143,6 +140,8 @@ export class CommandCompletion {
     this.watched.get(key)?.abort.abort();
     const abort = new AbortController();
     this.watched.set(key, { abort, entry });
+    // At once for one that was taken over: its last heartbeat was that of the worker before.
+    if (entry.isAgain) void this.heartbeat(entry, abort);
     const heartbeat = setInterval(() => void this.heartbeat(entry, abort), HEARTBEAT_MS);
     abort.signal.addEventListener('abort', () => clearInterval(heartbeat));
     this.complete(entry, abort).catch((err: unknown) => {

@@ -1,5 +1,6 @@
 // One look for events after another, until there are some. What was found shortly before is looked for again, because the
 // visibility store may show it late; ids tell which of it was found already.
+import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { HoldfastClient } from '../../client/holdfast-client';
@@ -16,6 +17,8 @@ import type {
 import type { WebhookStore } from '../../system/webhooks/webhook-store';
 import { areInHosts, findEvents, type FoundEvent } from './event-sources';
 
+/** What a workflow carries for each host. */
+const MOST_SEEN = 2_000;
 /** How late the visibility store may be without an event being missed. */
 const OVERLAP_MS = 5 * 60_000;
 const PAUSE_MS = 1_000;
@@ -58,26 +61,25 @@ async function look(
   const isWanted = ({ agent }: FoundEvent): boolean => agents.some((pattern) => isMatch(pattern, agent));
   const placeOf = (client: Client): WebhookPlace =>
     client === namespaces.main ? main : (hosts[client.options.namespace] ?? main);
-  // Hosts may share one.
-  const asked = new Set<Client>();
-  const read = async (client: Client): Promise<FoundEvent[][]> => {
-    if (asked.has(client)) return [];
-    asked.add(client);
-    return [await findEvents(namespaces, client, types, startOf(since, placeOf(client)))];
-  };
+  const read = async (client: Client): Promise<FoundEvent[][]> => [
+    await findEvents(namespaces, client, types, startOf(since, placeOf(client))),
+  ];
   const { found, unread } = areInHosts(types)
     ? await namespaces.found(read)
     : { found: (await read(namespaces.main)).map((one) => ({ client: namespaces.main, one })), unread: [] };
   const fresh: FoundEvent[] = [];
   let next: WebhookPlace = main;
   const places = { ...hosts };
-  for (const { namespace } of unread) places[namespace] ??= main;
-  for (const { client, one } of found) {
+  for (const { namespace } of unread) places[namespace] ??= bounded(main);
+  // Any of them first: one that always has more than its share must not keep out the others.
+  const turn = randomInt(found.length);
+  for (const { client, one } of [...found.slice(turn), ...found.slice(0, turn)]) {
     const chosen = chooseEvents(one, placeOf(client), isWanted, MOST_EVENTS - fresh.length);
     fresh.push(...chosen.fresh);
     if (client === namespaces.main) next = chosen.next;
-    else places[client.options.namespace] = chosen.next;
+    else places[client.options.namespace] = bounded(chosen.next);
   }
+  fresh.sort(byTime);
   return { fresh, next: { ...next, hosts: places } };
 }
 
@@ -97,9 +99,7 @@ export function chooseEvents(
   most = MOST_EVENTS,
 ): { fresh: FoundEvent[]; next: WebhookPlace } {
   const known = new Set(seen);
-  const inOrder = found
-    .filter(isWanted)
-    .sort((a, b) => a.at.getTime() - b.at.getTime() || (a.id < b.id ? -1 : 1));
+  const inOrder = found.filter(isWanted).sort(byTime);
   const unseen = inOrder.filter(({ id }) => !known.has(short(id)));
   const fresh = unseen.slice(0, most);
   // Not beyond what is left for the next look, however much there is.
@@ -112,6 +112,12 @@ export function chooseEvents(
   const kept = inOrder.filter(({ id, at }) => at.getTime() >= last - OVERLAP_MS && known.has(short(id)));
   return { fresh, next: { latest: new Date(last).toISOString(), seen: kept.map(({ id }) => short(id)) } };
 }
+
+const byTime = (a: FoundEvent, b: FoundEvent): number =>
+  a.at.getTime() - b.at.getTime() || (a.id < b.id ? -1 : 1);
+
+/** Of a host, which may date any number of notices alike: then some are sent again, with the same ids. */
+const bounded = ({ latest, seen }: WebhookPlace): WebhookPlace => ({ latest, seen: seen.slice(-MOST_SEEN) });
 
 const short = (id: string): string => id.slice(0, SHORT_CHARS);
 

@@ -42,14 +42,11 @@ export class HostNamespaces {
     return client;
   }
 
-  /** The agents' namespace first, then those of enrolled hosts. */
+  /** The agents' namespace first, then those of enrolled hosts, each once. */
   async all(): Promise<Client[]> {
-    const found: Client[] = [];
-    for await (const info of this.hosts()) {
-      const client = this.clientIn(info);
-      if (client !== this.main) found.push(client);
-    }
-    return [this.main, ...found];
+    const found = new Set([this.main]);
+    for await (const info of this.hosts()) found.add(this.clientIn(info));
+    return [...found];
   }
 
   /**

@@ -51,6 +51,10 @@ export async function hasSeenEnd({ place, run }: Position, agent: AgentHandle): 
 
 const AGAIN_MS = 500;
 
+/** How many messages there may be. A turn that does not answer may have any number. */
+const mostOf = ({ messages, currentTurn, turn }: AgentOverview): number =>
+  messages + (currentTurn === null ? 0 : (turn?.messages ?? Infinity));
+
 /** How far a client has been told what is recorded. */
 class Told {
   /** The name of the run whose conversation it is in. */
@@ -59,6 +63,8 @@ class Told {
   private isEndTold: boolean;
   /** Its place is what it was told, not only what it says. */
   private isPlaced = false;
+  /** It was told of more than the state has: by a gateway that knew more, or of a turn that was lost since. */
+  private isAhead = false;
 
   constructor({ place, run }: Position) {
     // What a client has seen of an agent that has ended says nothing of the present one.
@@ -72,6 +78,7 @@ class Told {
     const { run } = this;
     if (run === undefined || run === nameOfRun(state.runId)) {
       if (!this.isPlaced) this.place(state);
+      if (this.isAhead) await this.catchUp(state, feed);
       return;
     }
     const missed = await feed.runsSince(state, (runId) => run === nameOfRun(runId));
@@ -93,17 +100,23 @@ class Told {
     yield* this.turnEnd(lastResult);
   }
 
-  /**
-   * Where a client that has just come says it is. An id that names no run and is beyond the end is of another run. One that
-   * names this run was told by a gateway that knew more than this state: what follows it comes with the next one.
-   */
-  private place({ runId, messages, currentTurn, turn }: AgentOverview): void {
-    // A turn that does not answer may have any number.
-    const most = messages + (currentTurn === null ? 0 : (turn?.messages ?? Infinity));
-    if (this.run === undefined && this.next > most)
+  /** Where a client that has just come says it is. An id that names no run and is beyond the end is of another run. */
+  private place(state: AgentOverview): void {
+    this.isAhead = this.next > mostOf(state);
+    if (this.isAhead && this.run === undefined) {
       ({ next: this.next, isEndTold: this.isEndTold } = BEGINNING);
-    this.run = nameOfRun(runId);
+      this.isAhead = false;
+    }
+    this.run = nameOfRun(state.runId);
     this.isPlaced = true;
+  }
+
+  private async catchUp(state: AgentOverview, feed: AgentFeed): Promise<void> {
+    this.isAhead = this.next > mostOf(state);
+    if (!this.isAhead) return;
+    // Asked now, the agent knows all that there is: what it does not know of was lost with its turn.
+    const present = await feed.presentState();
+    if (present.runId === state.runId && this.next > mostOf(present)) this.next = present.messages;
   }
 
   private enter({ runId, carried = 0 }: AgentState): void {
@@ -136,8 +149,12 @@ class Told {
     this.isEndTold = true;
   }
 
-  isAtEnd({ messages, currentTurn }: AgentOverview): boolean {
-    return currentTurn === null && this.next === messages;
+  /** If all of the state has been told and no turn runs. */
+  *lastTurnEnd({ messages, currentTurn, lastResult }: AgentOverview): Generator<Event, void> {
+    if (currentTurn !== null || (this.isAhead ? this.next !== messages : this.next < messages)) return;
+    yield* this.turnEnd(lastResult);
+    // The messages of a turn that was lost are gone with it: what comes next has their places.
+    this.next = messages;
   }
 
   end(how: string): Event {
@@ -185,7 +202,7 @@ export async function* agentEvents(
       }
       yield* told.messages(page);
       if (page.length > 0 || feed.version !== present) continue;
-      if (state && told.isAtEnd(state)) yield* told.turnEnd(state.lastResult);
+      if (state) yield* told.lastTurnEnd(state);
       // The turn of an agent that was terminated ends after it.
       if (state?.status === 'ended' && (state.currentTurn === null || feed.isOver)) {
         yield told.end('ended');

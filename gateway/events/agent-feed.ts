@@ -121,6 +121,11 @@ export class AgentFeed {
     return undefined;
   }
 
+  /** As the agent says now, not at the last look. */
+  presentState(): Promise<AgentOverview> {
+    return this.agent.state();
+  }
+
   /** Whether it is of the run that the id means now, as the server knows it. */
   async isOfPresentRun({ runId }: AgentState): Promise<boolean> {
     return (await this.agent.run()).runId === runId;

@@ -63,9 +63,13 @@ const create = route(
     try {
       await client.webhooks.start(id, { isNew: true });
     } catch (err) {
-      // It may have started all the same, and only the answer is lost. Before the id is free: then it is another's.
-      await client.webhooks.end(id).catch(() => undefined);
-      await webhooks.remove(id);
+      // It may have started all the same, and only the answer is lost. Where that cannot be undone, it stays in the list, and
+      // can be deleted. Before the id is free: then it is another's.
+      const isUndone = await client.webhooks.end(id).then(
+        () => true,
+        () => false,
+      );
+      if (isUndone) await webhooks.remove(id);
       throw err;
     }
     return { ...shown(stored), secret };
@@ -101,7 +105,7 @@ const remove = route(
     const wasSending = await client.webhooks.end(webhook);
     // One whose settings are gone can be ended, too. Without both there is none: this throws.
     if (!wasSending) webhooks.find(webhook);
-    await webhooks.remove(webhook);
+    if (settings) await webhooks.remove(webhook);
   },
 );
 

@@ -63,6 +63,8 @@ export class OrphanSweep {
       const workflowId = sessionWorkflowId(ref);
       const agent = agents.get(ref.agent) ?? this.describe(agentWorkflowId(ref.agent));
       agents.set(ref.agent, agent);
+      // It may fail before it is awaited.
+      agent.catch(() => undefined);
       // A session listed as open needs a closer look only if its agent was ended.
       if (listed.has(workflowId) && !wasEnded(await agent)) return;
       const session = await this.describe(workflowId);

@@ -126,7 +126,8 @@ export function listen(conversation: Conversation): void {
       throw err instanceof HoldfastError ? toFailure(err) : err;
     }
   });
-  listener.signal(MESSAGES.awaitAgents, (request) => void agents.answerTurn(request));
+  const currentTurn = (): string | null => conversation.state().currentTurn;
+  listener.signal(MESSAGES.awaitAgents, (request) => void agents.answerTurn(request, currentTurn));
   listener.signal(MESSAGES.questions, (request) => {
     if (!request || !conversation.questions.take(request, conversation.state().agent)) return;
     conversation.tell();

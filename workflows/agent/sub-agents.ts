@@ -51,6 +51,8 @@ const MAX_ANSWER_BYTES = 200_000;
 /** Limit for the answers carried over when the parent continues as new. */
 const MAX_RECORD_BYTES = 300_000;
 
+type CountUsage = (agent: SubAgentRecord) => boolean;
+
 export class SubAgents {
   private readonly agents: SubAgentRecord[];
   /** Sub-agents being started, by key. */
@@ -180,26 +182,36 @@ export class SubAgents {
 
   /**
    * Throws `not_found` for any other agent.
-   * @param counted gets those whose usage counts from now on: that of the turn that waits
+   * @param count marks one whose usage counts towards the turn that waits; false if that is over
    */
   async wait(
     { agentIds, mode = 'all', timeoutMs = DEFAULT_WAIT_MS }: AgentsWaitRequest,
-    counted?: SubAgentRecord[],
+    count?: CountUsage,
   ): Promise<AgentsWaitResult> {
     const waited = agentIds.map((id) => findSubAgent(this.agents, id));
     const hasEnded = ({ status }: SubAgentRecord): boolean => status === 'ended';
     const isOver = (): boolean =>
       this.isClosed || (mode === 'all' ? waited.every(hasEnded) : waited.some(hasEnded));
     const isEnded = isOver() || (await condition(isOver, timeoutMs));
-    return this.outcome(waited, !isEnded, counted);
+    return this.outcome(waited, !isEnded, count);
   }
 
   /** Waits on behalf of a turn, which gets the outcome by signal. */
-  async answerTurn({ key, turn, ...request }: AwaitAgentsSignal): Promise<void> {
+  async answerTurn(
+    { key, turn, ...request }: AwaitAgentsSignal,
+    currentTurn: () => string | null,
+  ): Promise<void> {
     const told = getExternalWorkflowHandle(turn);
     const counted: SubAgentRecord[] = [];
+    const count = (agent: SubAgentRecord): boolean => {
+      // The wait of an interrupted turn goes on, and must not take it from the turn that waits again.
+      if (currentTurn() !== turn) return false;
+      agent.isTold = true;
+      counted.push(agent);
+      return true;
+    };
     try {
-      const result = await this.wait(request, counted);
+      const result = await this.wait(request, count);
       await told.signal(signalOf(TURN_MESSAGES.agentsEnded), { key, result });
     } catch (err) {
       for (const agent of counted) agent.isTold = false;
@@ -295,7 +307,7 @@ export class SubAgents {
   private outcome(
     waited: readonly SubAgentRecord[],
     timedOut: boolean,
-    counted?: SubAgentRecord[],
+    count?: CountUsage,
   ): AgentsWaitResult {
     const results: Record<string, SubAgentOutcome> = {};
     let usage: Usage | null = null;
@@ -309,11 +321,8 @@ export class SubAgents {
       const shown = answer && fitText(answer, MAX_ANSWER_BYTES / waited.length);
       const changes = workspace && { changes: workspace.counts };
       results[agentId] = { role, status: 'ended', answer: shown, reason, error, steps, ...changes };
-      if (agent.isTold) continue;
+      if (agent.isTold || count?.(agent) === false) continue;
       usage = addUsage(usage, result.usage);
-      if (counted === undefined) continue;
-      agent.isTold = true;
-      counted.push(agent);
     }
     return { results, timedOut, ...(usage && { usage }) };
   }

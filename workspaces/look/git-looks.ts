@@ -2,9 +2,8 @@
 // only names come back: contents are read by us.
 import { relative } from 'node:path';
 import { bytePath, fromBytes, isKeepable, shownPath, type BytePath } from '../byte-path';
-import type { Git } from '../git/git-run';
+import { GitFailure, type Git } from '../git/git-run';
 import { ignoredPaths } from '../git/ignored-paths';
-import { isTimeout } from '../git/store';
 import type { Surroundings } from './surroundings';
 
 /** The workspace has more files than it may have. */
@@ -76,7 +75,7 @@ export class GitLooks {
       const listed = await this.names(['ls-files', '-c', '-i', '-z', '--exclude-standard'], index.path, root);
       return listed.filter((path) => this.isRecordable(path));
     } catch (err) {
-      if (err instanceof TooManyFiles || isTimeout(err)) throw err;
+      if (!(err instanceof GitFailure)) throw err;
       return [];
     }
   }

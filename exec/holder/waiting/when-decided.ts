@@ -16,23 +16,32 @@ export function bySteadyClock(until: Until): Until {
   return { ...until, sinceMs: performance.now() - age };
 }
 
-/** Resolves at the moment of the decision; never after an abort. */
+/** Resolves at the moment of the decision; never after an abort. Rejects if the state cannot be read. */
 export function whenDecided(
   until: Until,
   abort: AbortSignal,
   observed: Observed,
 ): Promise<{ reason: ObserveReason; snapshot: Snapshot }> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const check = (): void => {
+      try {
+        look();
+      } catch (err) {
+        stop();
+        reject(err instanceof Error ? err : new Error(String(err)));
+      }
+    };
+    const look = (): void => {
       clearTimeout(timer);
       const facts = observed.facts();
       const outcome = decide(until, facts);
       if ('at' in outcome) {
         timer = setTimeout(check, Math.min(outcome.at - facts.now, 2 ** 31 - 1));
       } else {
+        const snapshot = observed.snapshot();
         stop();
-        resolve({ reason: outcome.reason, snapshot: observed.snapshot() });
+        resolve({ reason: outcome.reason, snapshot });
       }
     };
     const forget = observed.onChange(check);

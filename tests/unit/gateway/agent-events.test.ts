@@ -34,7 +34,11 @@ class Feed {
   constructor(
     public state: AgentOverview,
     private presentRun = RUN,
+    /** What the agent says of itself. */
+    public present = state,
   ) {}
+
+  presentState = () => Promise.resolve(this.present);
 
   follow = () => () => undefined;
   onChange = (listen: () => void) => {
@@ -68,6 +72,7 @@ class Feed {
 }
 
 const ids = (): (string | undefined)[] => told.flatMap(({ id }) => id?.split('@')[0] ?? []);
+const messages = (): (string | undefined)[] => ids().filter((id) => !id?.endsWith('.end'));
 const seen = (messages: number) => (): boolean =>
   told.some(({ event, data }) => event === 'state' && (data as AgentOverview).messages === messages);
 
@@ -83,7 +88,7 @@ test.each([
 ])(
   'a client that comes to a gateway that only knows %s gets nothing again',
   async (_what, behind, place, rest) => {
-    const feed = new Feed(behind);
+    const feed = new Feed(behind, RUN, state(12));
     void feed.follower(`${place}@${nameOf(RUN)}`);
     await until(seen(behind.messages));
     expect(ids()).toEqual([]);
@@ -111,6 +116,30 @@ test.each(['10', '10.end'])(
     expect(ids()).toEqual(['0', '1', '1.end']);
   },
 );
+
+const LOST = { code: 'turn_lost' } as never;
+
+test('the end of a turn that was lost is told with its error, and so is all that comes after it', async () => {
+  const feed = new Feed(state(2, { currentTurn: 't', turn: { messages: 3 } as never }));
+  void feed.follower('');
+  await until(() => ids().includes('4'));
+  // Of the turn only the message that began it is left.
+  feed.become(state(3, { lastResult: LOST }));
+  await until(() => ids().includes('4.end'));
+  expect(told.find(({ id }) => id?.startsWith('4.end'))?.data).toMatchObject({ result: LOST });
+  feed.become(state(5));
+  await until(() => messages().length === 7);
+  expect(messages()).toEqual(['0', '1', '2', '3', '4', '3', '4']);
+});
+
+test('a client that comes back after a turn was lost is told its end, and all that comes after it', async () => {
+  const feed = new Feed(state(3, { lastResult: LOST }));
+  void feed.follower(`4@${nameOf(RUN)}`);
+  await until(() => ids().includes('2.end'));
+  feed.become(state(5));
+  await until(() => messages().length > 1);
+  expect([ids()[0], ...messages()]).toEqual(['2.end', '3', '4']);
+});
 
 test('the stream of a terminated agent ends when its turn has ended, with all that the turn has recorded', async () => {
   const turn = (messages: number): Partial<AgentOverview> => ({

@@ -1,3 +1,5 @@
+import { Changes } from '../../../../exec/holder/changes';
+import { whenDecided } from '../../../../exec/holder/waiting/when-decided';
 import { decide, type Facts } from '../../../../exec/holder/waiting/observer';
 import type { Until } from '../../../../exec/protocol';
 
@@ -156,4 +158,29 @@ describe('a wait', () => {
   ])('%s', (_title, until, changes, outcome) => {
     expect(decide(until, facts(changes))).toEqual(outcome);
   });
+});
+
+test('an observer of a state that cannot be read is told so, and listens no longer', async () => {
+  const changes = new Changes();
+  let running = true;
+  const forget = jest.fn();
+  const observed = {
+    facts: () => facts({ running }),
+    onChange: (check: () => void) => {
+      const stop = changes.onChange(check);
+      return () => {
+        stop();
+        forget();
+      };
+    },
+    snapshot: () => {
+      throw new Error('no file descriptors');
+    },
+  };
+  const exit = { kind: 'exit', from: 0, timeoutMs: 60_000 } as const;
+  const decided = whenDecided(exit, new AbortController().signal, observed);
+  running = false;
+  changes.notify();
+  await expect(decided).rejects.toThrow('no file descriptors');
+  expect(forget).toHaveBeenCalled();
 });
