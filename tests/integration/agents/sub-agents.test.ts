@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { Message } from '../../../contracts/agents/agent';
@@ -288,6 +288,47 @@ test('an agent whose history is long lets a turn of a caller that waits spawn, a
   await agent.interrupt();
   expect(await answered).toMatchObject({ reason: 'interrupted' });
   await until(async () => (await agent.state()).runId !== runId);
+  await agent.stop();
+}, 60_000);
+
+test('what a sub-agent has used counts towards the turn that waits again after an interrupted wait', async () => {
+  const id = uniqueId('again');
+  const go = join(files.directory, `${id}-go`);
+  const wait = call('wait_for_agents', { agent_ids: [`${id}-helper-1`] });
+  const helper = [
+    {
+      text: call('code_execution_tool', {
+        runtime: 'terminal',
+        code: `until [ -e ${go} ]; do sleep 0.05; done`,
+      }),
+    },
+    { text: 'helped', usage: { inputTokens: 100, outputTokens: 1 } },
+  ];
+  const agent = client.agent(id);
+  await agent.start({
+    mode: 'conversation',
+    ...settings([
+      { text: spawn('helper', helper) },
+      { text: wait },
+      { text: wait },
+      { expect: 'helped', text: 'done' },
+    ]),
+    yield: { ...QUICK_YIELD, firstOutputMs: 600_000, maxMs: 600_000 },
+  });
+  const untilItWaits = (): Promise<void> =>
+    until(async () => (await agent.state()).turn?.waits?.for === 'agents');
+  const interrupted = agent.send('one');
+  await untilItWaits();
+  await agent.interrupt();
+  expect(await interrupted).toMatchObject({ reason: 'interrupted' });
+  const again = agent.send('two');
+  await untilItWaits();
+  writeFileSync(go, '');
+  expect(await again).toMatchObject({ answer: 'done' });
+  expect(await agent.ownState()).toMatchObject({
+    agents: [{ isCounted: true }],
+    usage: { inputTokens: 100 },
+  });
   await agent.stop();
 }, 60_000);
 
