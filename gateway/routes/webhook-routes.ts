@@ -63,13 +63,13 @@ const create = route(
     try {
       await client.webhooks.start(id, { isNew: true });
     } catch (err) {
-      // It may have started all the same, and only the answer is lost. Where that cannot be undone, it stays in the list, and
-      // can be deleted. Before the id is free: then it is another's.
+      // It may have started all the same, and only the answer is lost. Before the id is free: then it is another's.
       const isUndone = await client.webhooks.end(id).then(
         () => true,
         () => false,
       );
-      if (isUndone) await webhooks.remove(id);
+      // With an id that only we know, it stays in the list: otherwise nobody could delete it.
+      if (isUndone || body.id !== undefined) await webhooks.remove(id);
       throw err;
     }
     return { ...shown(stored), secret };

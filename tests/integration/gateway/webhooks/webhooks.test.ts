@@ -278,7 +278,7 @@ describe('where the answer to the start of a webhook is lost', () => {
     (await workflowOf(id).describe()).status.name === 'RUNNING';
 
   /** It has started, but the gateway does not know, and perhaps cannot end it either. */
-  async function leftOver(id: string, { isEnded }: { isEnded: boolean }): Promise<void> {
+  async function lose(body: object, { isEnded }: { isEnded: boolean }): Promise<void> {
     const lost = new Error('the answer is lost');
     const started = jest.spyOn(WebhookWorkflows.prototype, 'start');
     started.mockImplementationOnce(async (...asked) => {
@@ -287,10 +287,14 @@ describe('where the answer to the start of a webhook is lost', () => {
     });
     const ended = jest.spyOn(WebhookWorkflows.prototype, 'end');
     if (!isEnded) ended.mockRejectedValueOnce(lost);
-    const body = { id, url: 'https://example.com/', agents: [id] };
-    expect(await own.api.ask('POST', '/v1/webhooks', body)).toMatchObject({ status: 500 });
+    const asked = { url: 'https://example.com/', ...body };
+    expect(await own.api.ask('POST', '/v1/webhooks', asked)).toMatchObject({ status: 500 });
     started.mockRestore();
     ended.mockRestore();
+  }
+
+  async function leftOver(id: string, { isEnded }: { isEnded: boolean }): Promise<void> {
+    await lose({ id, agents: [id] }, { isEnded });
     expect([await entryOf(id), await isRunning(id)]).toEqual([undefined, !isEnded]);
   }
 
@@ -305,6 +309,18 @@ describe('where the answer to the start of a webhook is lost', () => {
     await own.api.post(`/v1/agents/${id}/messages`, { message: 'two' });
     await until(() => turnsOf(receiver).has(2), 60_000);
     expect(turnsOf(receiver)).toEqual(new Set([2]));
+  });
+
+  test('and it goes on with an id that nobody was told, it is in the list, and can be deleted', async () => {
+    const agents = [uniqueId('nameless')];
+    await lose({ agents }, { isEnded: false });
+    const { items } = await own.api.get<{ items: { id: string; agents: string[] }[] }>('/v1/webhooks');
+    const left = items.filter((one) => one.agents[0] === agents[0]);
+    expect(left).toHaveLength(1);
+    const id = left[0]?.id ?? '';
+    expect(await isRunning(id)).toBe(true);
+    expect(await own.api.ask('DELETE', `/v1/webhooks/${id}`)).toMatchObject({ status: 204 });
+    expect(await isRunning(id)).toBe(false);
   });
 
   test('and it goes on, it can be deleted', async () => {
