@@ -1,5 +1,5 @@
 // Runs git on the store, with nothing of the user's: neither environment nor configuration, hooks, filters or monitors.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter, dirname, isAbsolute } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -64,7 +64,7 @@ export class Git {
   }
 
   /** Starts git with pipes. Throws `NoGit` and `resources_exhausted`. */
-  start(args: readonly string[], { look, settings = [] }: GitOptions = {}): ChildProcess {
+  start(args: readonly string[], { look, settings = [] }: GitOptions = {}): ChildProcessWithoutNullStreams {
     if (this.program === undefined) throw new NoGit('git is not installed on this host');
     const all = [...SETTINGS, ...settings].flatMap((setting) => ['-c', setting]);
     const child = spawn(this.program, [...all, ...args], {
@@ -81,7 +81,7 @@ export class Git {
         GIT_TERMINAL_PROMPT: '0',
         ...(look && { GIT_WORK_TREE: look.workTree, GIT_INDEX_FILE: look.index }),
       },
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: 'pipe',
     });
     return withPipes(child);
   }
@@ -95,7 +95,7 @@ export class Git {
     let isEnough = false;
     const end = (): void => void child.kill('SIGKILL');
     signal?.addEventListener('abort', end, { once: true });
-    child.stdout?.on('data', (chunk: Buffer) => {
+    child.stdout.on('data', (chunk: Buffer) => {
       if (onOutput === undefined) chunks.push(chunk);
       else if (!isEnough && !onOutput(chunk)) {
         isEnough = true;
@@ -103,7 +103,7 @@ export class Git {
       }
     });
     const said = lastWords(child);
-    child.stdin?.on('error', () => undefined).end(input);
+    child.stdin.on('error', () => undefined).end(input);
     const [code, killedBy] = (await once(child, 'close')) as [number | null, string | null];
     signal?.removeEventListener('abort', end);
     signal?.throwIfAborted();
@@ -114,9 +114,9 @@ export class Git {
 }
 
 /** Collects the end of what a process writes to stderr. */
-export function lastWords(child: ChildProcess): () => string {
+export function lastWords(child: ChildProcessWithoutNullStreams): () => string {
   let said = '';
-  child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-MAX_SAID_BYTES)));
+  child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-MAX_SAID_BYTES)));
   return () => said;
 }
 

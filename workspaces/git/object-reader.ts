@@ -1,5 +1,5 @@
 // Reads objects of the store: one `git cat-file` for as many as are asked for, one after the other.
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { fromBytes, type BytePath } from '../byte-path';
 import { readFacts, type TreeFacts } from './facts';
@@ -73,7 +73,7 @@ export async function foldersIn(git: Git, tree: string): Promise<BytePath[]> {
 }
 
 export class ObjectReader implements Disposable {
-  private readonly child: ChildProcess;
+  private readonly child: ChildProcessWithoutNullStreams;
   private readonly said: () => string;
   private readonly output: AsyncIterator<Buffer>;
   private rest: Buffer = Buffer.alloc(0);
@@ -83,14 +83,13 @@ export class ObjectReader implements Disposable {
     this.said = lastWords(this.child);
     // One that cannot be started has no output: a reader hears of that.
     this.child.on('error', () => undefined);
-    this.child.stdin?.on('error', () => undefined);
-    if (!this.child.stdout) throw new Error('git has no output');
+    this.child.stdin.on('error', () => undefined);
     this.output = this.child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   }
 
   /** The content, piece by piece: all of it is to be taken before the next one. Throws `GitFailure`. */
   async *pieces(oid: string): AsyncGenerator<Buffer> {
-    this.child.stdin?.write(`${oid}\n`);
+    this.child.stdin.write(`${oid}\n`);
     let end: number;
     while ((end = this.rest.indexOf('\n')) === -1) await this.more();
     const header = this.rest.toString('latin1', 0, end);

@@ -1,6 +1,6 @@
 // Adds contents, trees and commits to the store, with one `git fast-import`. Nothing of it can be seen before `finish`:
 // if this process is killed, git's input ends without `done`, and git drops all.
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash, type Hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -35,7 +35,7 @@ export interface Committed {
 export const blobHash = (bytes: number): Hash => createHash('sha1').update(`blob ${bytes}\0`);
 
 export class ObjectWriter {
-  private readonly child: ChildProcess;
+  private readonly child: ChildProcessWithoutNullStreams;
   private readonly said: () => string;
   private readonly answers: AsyncIterator<string>;
   private readonly ended: Promise<[code: number | null, signal: string | null]>;
@@ -49,8 +49,7 @@ export class ObjectWriter {
     this.said = lastWords(this.child);
     this.ended = once(this.child, 'close') as typeof this.ended;
     this.ended.catch(() => undefined);
-    this.child.stdin?.on('error', () => undefined);
-    if (!this.child.stdout) throw new Error('git has no output');
+    this.child.stdin.on('error', () => undefined);
     this.answers = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
   }
 
@@ -125,13 +124,13 @@ export class ObjectWriter {
   private async end(): Promise<void> {
     await this.write('done\n');
     await this.flush();
-    this.child.stdin?.end();
+    this.child.stdin.end();
     const [code, signal] = await this.ended;
     if (code !== 0) throw new GitFailure('fast-import', code ?? signal ?? 'no code', this.said());
   }
 
   private async failure(what: string): Promise<GitFailure> {
-    this.child.stdin?.end();
+    this.child.stdin.end();
     const [code, signal] = await this.ended;
     return new GitFailure('fast-import', code ?? signal ?? what, this.said());
   }
@@ -147,7 +146,7 @@ export class ObjectWriter {
     const { stdin } = this.child;
     const whole = Buffer.concat(this.batch.splice(0));
     this.batched = 0;
-    if (!stdin?.writable) throw await this.failure('closed');
+    if (!stdin.writable) throw await this.failure('closed');
     if (!stdin.write(whole)) await Promise.race([once(stdin, 'drain'), this.ended]);
     if (this.child.exitCode !== null) throw await this.failure('ended');
   }
