@@ -26,6 +26,10 @@ const waitingOf = async (agent: string): Promise<InboxItem['session']> =>
 const cardOf = ({ page }: ConsolePage, agent: string): Locator =>
   page.getByRole('article').filter({ hasText: agent });
 
+/** By its title, which quotes the code, a card shows every prompt of a program from the start. */
+const onScreen = (card: Locator, text: string): Promise<void> =>
+  card.getByRole('region', { name: 'Screen of' }).filter({ hasText: text }).waitFor();
+
 /** What the page sends next goes the way of `take`; all else as usual. */
 async function onNext({ page }: ConsolePage, url: RegExp, take: (route: Route) => Promise<void>) {
   let isFirst = true;
@@ -41,7 +45,7 @@ test('an answer to a prompt that somebody else answered first is not typed into 
   await run(agent, `read -p 'Install? ' x; read -p 'Delete? ' y; echo "$x and $y."`);
   const opened = await setting.open();
   const card = cardOf(opened, agent);
-  await card.getByText('Install?', { exact: true }).waitFor();
+  await onScreen(card, 'Install?');
   await card.getByRole('textbox', { name: 'Answer' }).fill('boom');
   await onNext(opened, /\/input$/, async (route) => {
     await type(agent, 'theirs');
@@ -101,7 +105,7 @@ test('a program that prints while it waits is told of once, and takes no half-ty
   const since = async (): Promise<string | undefined> => (await waitingOf(agent))?.prompt?.since;
   const before = await since();
   writeFileSync(go, '');
-  await card.getByText('It prints.').waitFor();
+  await onScreen(card, 'It prints.');
   await until(async () => ![before, undefined].includes(await since()), 60_000);
   expect(await field.inputValue()).toBe('Ada Lo');
   await field.pressSequentially('velace');
@@ -117,10 +121,10 @@ test('an answer that was begun at a prompt is not typed into the next one, thoug
   await run(agent, `read -p 'Install? ' x; read -p 'Delete? ' y; echo "$x and $y."`);
   const opened = await setting.open();
   const card = cardOf(opened, agent);
-  await card.getByText('Install?', { exact: true }).waitFor();
+  await onScreen(card, 'Install?');
   await card.getByRole('textbox', { name: 'Answer' }).fill('yes');
   await type(agent, 'theirs');
-  await card.getByText('Delete?').waitFor();
+  await onScreen(card, 'Delete?');
   const send = card.getByRole('button', { name: 'Send' });
   await send.click();
   await card.getByRole('alert').waitFor();
@@ -139,7 +143,7 @@ test('what was typed into the field of a password is gone when the program asks 
   const card = cardOf(opened, agent);
   await card.locator('input[type=password]').fill('half of a secr');
   await type(agent, 'secret');
-  await card.getByText('User?').waitFor();
+  await onScreen(card, 'User?');
   expect(await card.locator('input[type=text]').inputValue()).toBe('');
   expect(opened.faults).toEqual([]);
   await opened.close();
@@ -175,7 +179,7 @@ test('where the browser refuses notifications of pages, the inbox shows what is 
     }`,
   );
   await run(agent, "read -p 'New? ' x");
-  await cardOf(opened, agent).getByText('New?', { exact: true }).waitFor();
+  await onScreen(cardOf(opened, agent), 'New?');
   expect(opened.faults).toEqual([]);
   await opened.close();
 });
