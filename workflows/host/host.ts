@@ -4,6 +4,7 @@ import {
   ActivityFailure,
   condition,
   isCancellation,
+  patched,
   proxyActivities,
   setCurrentDetails,
   TimeoutFailure,
@@ -96,6 +97,8 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
     const reason = await lease(name, next.instance);
     // Otherwise a new process of it has connected in the meantime, and gets the next lease.
     if ((announced as HostFacts | null) === null) become('offline', reason);
+    // The next run would not know that it was forgotten meanwhile.
+    if (isForgotten && patched('forgotten-hosts-end')) continue;
     if (workflowInfo().historyLength > CONTINUE_AT_EVENTS && announced === null)
       await continueInNextRun<typeof host>(input, state);
   }
