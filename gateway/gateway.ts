@@ -62,6 +62,11 @@ export interface Gateway {
 const MAX_CONNECTIONS = 2_000;
 const COUNT_EVERY_MS = 5_000;
 const HEADERS_MS = 10_000;
+/**
+ * How long a connection without a request stays open. Longer than proxies keep theirs (nginx and AWS: 60 s): one that is
+ * closed just when a request is sent costs its client that request.
+ */
+const KEEP_ALIVE_MS = 75_000;
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** Throws `invalid_input` and `listen_failed`. */
@@ -90,7 +95,9 @@ export async function startGateway({
     meter,
     tell,
   };
-  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0 });
+  const server = createServer({
+    ...{ headersTimeout: HEADERS_MS, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
+  });
   limitRequests(server);
   server.maxConnections = MAX_CONNECTIONS;
   const { address, port } = await listenAt(server, listen, '--listen');
