@@ -13,14 +13,16 @@ export function limitRequests(server: Server, limitMs = REQUEST_MS): void {
     if (request.complete) return;
     // The request loses it when its body is no longer read.
     const { socket } = request;
-    const isUpload = request.method === 'PUT';
-    let timer = setTimeout(late, limitMs).unref();
-    function late(): void {
-      if (!request.complete) socket.end(TIMED_OUT, () => socket.destroySoon());
-    }
-    const clear = (): void => clearTimeout(timer);
+    const goesOn = request.method === 'PUT' ? progressOf(request) : () => false;
+    const end = (): void => {
+      if (request.complete || goesOn()) return;
+      clear();
+      socket.end(TIMED_OUT, () => socket.destroySoon());
+    };
+    // What arrived while this process was busy is read first.
+    const look = setInterval(() => goesOn() || setImmediate(end), limitMs).unref();
+    const clear = (): void => clearInterval(look);
     request.once('end', clear).once('close', clear);
-    if (isUpload) onProgress(request, () => (clear(), (timer = setTimeout(late, limitMs).unref())));
   });
 }
 
@@ -36,16 +38,17 @@ export function dropRest(request: IncomingMessage): void {
 }
 
 /**
- * Looks at the connection, which counts bytes, so that nothing is read here. While bytes wait to be read, the client has
- * done its part: a host may look for minutes at what it has of an interrupted upload before it asks for more.
+ * Tells whether bytes have come since it was last asked. The connection counts them, so that nothing is read here. While
+ * bytes wait to be read, the client has done its part: a host may look for minutes at what it has of an interrupted upload
+ * before it asks for more.
  */
-function onProgress(request: IncomingMessage, moved: () => void): void {
+function progressOf(request: IncomingMessage): () => boolean {
   const { socket } = request;
   let before = socket.bytesRead;
-  const look = setInterval(() => {
+  return () => {
     const now = socket.bytesRead;
-    if (now !== before || request.readableLength > 0) moved();
+    const hasCome = now !== before;
     before = now;
-  }, 1_000).unref();
-  request.once('close', () => clearInterval(look));
+    return hasCome || request.readableLength > 0;
+  };
 }
