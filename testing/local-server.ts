@@ -4,6 +4,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { defaultCacheDir } from '../system/data-dir';
 import { configArguments } from '../engine/launch';
 import { locateServerBinary } from '../engine/binary/locate';
+import { startPatiently } from './start-patiently';
 
 /** Throws `engine_missing`, which lists every way that was tried. */
 export async function startLocalServer(
@@ -12,13 +13,15 @@ export async function startLocalServer(
 ): Promise<TestWorkflowEnvironment> {
   const { env } = process;
   const { path } = await locateServerBinary({ env, cacheDir: defaultCacheDir(env), progress });
-  return TestWorkflowEnvironment.createLocal({
-    ...(dataConverter && { client: { dataConverter } }),
-    server: {
-      executable: { type: 'existing-path', path },
-      // By default it prints warnings and where it listens.
-      log: { format: 'pretty', level: 'error' },
-      extraArgs: [...configArguments(), '--output', 'none'],
-    },
-  });
+  return startPatiently(() =>
+    TestWorkflowEnvironment.createLocal({
+      ...(dataConverter && { client: { dataConverter } }),
+      server: {
+        executable: { type: 'existing-path', path },
+        // By default it prints warnings and where it listens.
+        log: { format: 'pretty', level: 'error' },
+        extraArgs: [...configArguments(), '--output', 'none'],
+      },
+    }),
+  );
 }

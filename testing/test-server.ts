@@ -12,6 +12,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { defaultCacheDir } from '../system/data-dir';
 import { withLock } from '../system/lock';
+import { startPatiently } from './start-patiently';
 
 const VERSION = '1.32.1';
 /** Of the server's own. Without a logger it prints warnings. */
@@ -20,7 +21,6 @@ const DOWNLOAD_MS = 20_000;
 const MAVEN_MS = 300_000;
 const ARCHIVE_MS = 120_000;
 const LOOK_MS = 100;
-const STARTS = 10;
 const PROGRAM = 'temporal-test-server';
 /** Instead of a path: the vendor's program, which the SDK manages itself. */
 const VENDORS = 'vendor';
@@ -92,14 +92,9 @@ async function start(server: string, dataConverter?: DataConverter): Promise<Tes
   const client = dataConverter && { client: { dataConverter } };
   if (server === VENDORS) return TestWorkflowEnvironment.createTimeSkipping({ ...client });
   const executable = { type: 'existing-path', path: server } as const;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await TestWorkflowEnvironment.createTimeSkipping({ ...client, server: { executable } });
-    } catch (err) {
-      // The SDK allows five seconds, which a busy machine needs just to start Java.
-      if (attempt === STARTS || !/did not start within/.test(reasonOf(err))) throw err;
-    }
-  }
+  return startPatiently(() =>
+    TestWorkflowEnvironment.createTimeSkipping({ ...client, server: { executable } }),
+  );
 }
 
 /** A network that drops packets must not hold up a test; a late download is stopped. */
