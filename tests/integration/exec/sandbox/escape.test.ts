@@ -188,7 +188,7 @@ const noUser = noHostOfUser();
     const marks = treeKill === 'process-search' ? [] : ESCAPEES.all.map(newMark);
     await start(everyKind(marks));
     await untilAllRun(marks);
-    const [holder] = processesMarked(user.dataDir).filter((line) => line.includes('main.js'));
+    const [holder] = processesMarked(user.dataDir).filter((line) => line.includes('dist/holder.js'));
     process.kill(pidOf(holder), 'SIGKILL');
     expect(await survivors(...marks)).toEqual([]);
     expect((await user.status()).command).toMatchObject({ lost: true });

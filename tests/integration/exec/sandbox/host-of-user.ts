@@ -1,7 +1,7 @@
 // A session host in a process of another user: what holds for a host that is not root. Only root can start one.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,9 +16,9 @@ export const NOBODY = 65_534;
 /** Calls methods of the host that arrive as lines of JSON, one after the other. */
 const SERVE = `
   const [dist, dataDir, cwd, treeKill, home, settings] = process.argv.slice(1);
-  const { SessionHost } = require(dist + '/exec/session-host.js');
-  const { detectTreeKill } = require(dist + '/exec/holder/process-tree.js');
-  const { sessionEnvironment } = require(dist + '/exec/session-environment.js');
+  const { SessionHost } = require(dist + '/exec/host/session-host.js');
+  const { detectTreeKill } = require(dist + '/exec/processes/process-tree.js');
+  const { sessionEnvironment } = require(dist + '/exec/host/session-environment.js');
   const env = sessionEnvironment({ ...process.env, HOME: cwd, USER: 'nobody', LOGNAME: 'nobody' });
   const { NO_SANDBOX, tryBubblewrap } = require(dist + '/exec/sandbox/open-sandbox.js');
   const places = { workspace: cwd, home, dataDir, loaded: JSON.parse(settings).loaded };
@@ -45,15 +45,11 @@ export interface HostOfUser {
 /** Why this machine cannot have one; undefined if it can. */
 export function noHostOfUser(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can start a process of another user';
-  const load = spawnSync(
-    process.execPath,
-    ['-e', `require(${JSON.stringify(`${DIST}/exec/session-host.js`)})`],
-    {
-      uid: NOBODY,
-      gid: NOBODY,
-      cwd: '/',
-    },
-  );
+  const file = join(DIST, 'exec', 'host', 'session-host.js');
+  // That it has moved is no reason to skip what it is for.
+  if (!existsSync(file)) throw new Error(`${file} is missing`);
+  const asNobody = { uid: NOBODY, gid: NOBODY, cwd: '/' };
+  const load = spawnSync(process.execPath, ['-e', `require(${JSON.stringify(file)})`], asNobody);
   return load.status === 0 ? undefined : 'the user nobody cannot read the checkout';
 }
 
