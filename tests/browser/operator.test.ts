@@ -1,6 +1,7 @@
 // What an operator sees and does using only Temporal's web UI, and its actual effect.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Locator } from 'playwright-core';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import { UI_VIEWS, uiViewUrl } from '../../contracts/agents/ui-views';
@@ -107,23 +108,27 @@ inChromium('in the web UI', () => {
 
   test('the link of a view lists who waits and saves the view in this browser; who has been answered is gone', async () => {
     const session = await waitingSession('read -r x; sleep 1000');
+    const other = await waitingSession('read -r y');
     const [view] = UI_VIEWS;
     const uiUrl = process.env.HOLDFAST_TEST_UI ?? '';
-    const link = ui.page.getByRole('link', { name: session.workflowId, exact: true });
-    const query = `${view.query} AND WorkflowId="${session.workflowId}"`;
-    const count = async (): Promise<number> => (await client.temporal.workflow.count(query)).count;
-    await until(async () => (await count()) === 1);
+    const linkTo = ({ workflowId }: SessionHandle): Locator =>
+      ui.page.getByRole('link', { name: workflowId, exact: true });
+    const link = linkTo(session);
+    const count = async ({ workflowId }: SessionHandle): Promise<number> =>
+      (await client.temporal.workflow.count(`${view.query} AND WorkflowId="${workflowId}"`)).count;
+    for (const one of [session, other]) await until(async () => (await count(one)) === 1);
     await ui.page.goto(uiViewUrl(view, { uiUrl, namespace: 'default', saved: true }));
     await link.waitFor();
     await ui.picture('view');
     await session.input({ keyboard: 'y' });
-    await until(async () => (await count()) === 0);
+    await until(async () => (await count(session)) === 0);
     await ui.goto('');
     await ui.page.getByTestId('waits-for-somebody').click();
-    await link.waitFor({ state: 'detached' });
+    await linkTo(other).waitFor();
+    expect(await link.count()).toBe(0);
     await ui.picture('view-saved');
     expect(new URL(ui.page.url()).searchParams.get('query')).toBe(view.query);
-    await session.close('seen');
+    await Promise.all([session, other].map((one) => one.close('seen')));
   }, 60_000);
 
   longTest(

@@ -239,11 +239,12 @@ test('a wait that SIGKILL of the worker cuts off lasts as long as was asked in a
   await until(() => performance.now() - began > 12_000, 15_000);
   await engine.killWorker();
   await engine.startWorker();
+  const backMs = performance.now() - began;
   const { met } = await waiting;
   const tookMs = performance.now() - began;
   expect(met).toBe(false);
   expect(tookMs).toBeGreaterThan(waitMs - 1_000);
-  expect(tookMs).toBeLessThan(waitMs + 9_000);
+  expect(tookMs).toBeLessThan(Math.max(waitMs, backMs) + 9_000);
   await session.close('test ended');
 }, 90_000);
 

@@ -50,7 +50,7 @@ test('the tree of a terminated session, and the sessions of a terminated agent, 
     yield: QUICK_YIELD,
   });
   const shell = { agent: `${id}-agent`, host: LOCAL_HOST, session: 3 };
-  await until(() => host.isOpen(shell));
+  await until(async () => host.isOpen(shell) && (await host.status(shell)).command !== null);
   await client.temporal.workflow.getHandle(session.workflowId).terminate('gone wrong');
   await client.temporal.workflow.getHandle(agentWorkflowId(`${id}-agent`)).terminate('too dear');
   const began = Date.now();

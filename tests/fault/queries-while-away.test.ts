@@ -1,5 +1,4 @@
 // Questions to workflows that no worker answers at the moment: `ps`, the page and `state` ask all the time.
-import { pendingActivities } from '../../client/delivery/pending-activity';
 import { workerLost } from '../../contracts/errors/failure';
 import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
 import { replayAll } from '../helpers/engines/replay-all';
@@ -21,10 +20,13 @@ test('questions that wait for the next worker are answered, and change nothing o
   const { workflow, activity } = engine.client.temporal;
   const events = async (): Promise<unknown[]> =>
     (await workflow.getHandle(session.workflowId).fetchHistory()).events ?? [];
-  const open = (): Promise<unknown[]> =>
-    pendingActivities(engine.client.temporal, session.workflowId).catch(() => []);
-  const running = session.exec({ id: 'first', code: 'sleep 1' });
-  await until(async () => (await open()).length === 1);
+  // Of one that no worker has taken the server would not hear that it has failed.
+  const isTaken = async (): Promise<boolean> => {
+    const { raw } = await workflow.getHandle(session.workflowId).describe();
+    return raw.pendingActivities?.some(({ lastStartedTime }) => lastStartedTime) ?? false;
+  };
+  const running = session.exec({ id: 'first', code: 'sleep 4' });
+  await until(() => isTaken().catch(() => false));
   await engine.killWorker();
   const answers = Promise.all(Array.from({ length: QUESTIONS }, () => session.state()));
   // What they wait in is no longer the queue of the worker that was killed.

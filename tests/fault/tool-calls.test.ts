@@ -43,8 +43,10 @@ const fileOf = (name: string): string => {
 };
 const linesOf = (name: string): string[] => fileOf(name).split('\n').slice(0, -1);
 
+/** It prints nothing until worker or server are back. */
+const AT_ITS_END = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000 };
 const python = (code: string): ReturnType<SessionHandle['exec']> =>
-  session.exec({ runtime: 'python', code: `import codex_tools, os, time\n${code}` });
+  session.exec({ runtime: 'python', code: `import codex_tools, os, time\n${code}`, yield: AT_ITS_END });
 
 /** Ids of the calls recorded as activities, across all runs of the session. */
 async function recordedCalls(): Promise<string[]> {

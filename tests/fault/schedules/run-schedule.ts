@@ -16,8 +16,10 @@ import type { FaultKind, Schedule, WorkerPlan } from './schedule';
 import { SessionWorker } from './session-worker';
 
 const TOOLS = join(packageRoot(), 'tests', 'fixtures', 'effect-tools.mjs');
+/** See jest.config.js. */
+declare const PATIENCE: number;
 /** The longest that all work may take: nothing in a schedule takes a tenth of it without faults. */
-const WORK_MS = 150_000;
+const WORK_MS = 150_000 * PATIENCE;
 
 export interface Finished {
   history: History;

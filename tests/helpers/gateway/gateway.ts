@@ -140,9 +140,13 @@ export async function readEvents(
   const events: SeenEvent[] = [];
   let rest = '';
   const decoder = new TextDecoder();
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
   try {
-    for await (const chunk of answer.body) {
-      rest += decoder.decode(chunk as Uint8Array, { stream: true });
+    for (;;) {
+      // It fails when its gateway has ended.
+      const { value } = await reader.read().catch(() => ({ value: undefined }));
+      if (!value) return { events, ended: true };
+      rest += decoder.decode(value, { stream: true });
       const blocks = rest.split('\n\n');
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
@@ -156,12 +160,9 @@ export async function readEvents(
         if (enough(seen)) return { events, ended: false };
       }
     }
-  } catch {
-    // Its gateway has ended.
   } finally {
     over.abort();
   }
-  return { events, ended: true };
 }
 
 /** A client of a terminal that keeps what it is sent. */

@@ -1,8 +1,8 @@
 // A receiver of webhooks that checks signatures with the library of Standard Webhooks, and may be away or misbehave.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { WebhookEvent } from '../../../contracts/webhooks';
+import { freePort } from '../free-port';
 import { until } from '../until';
 
 export type Received = Omit<WebhookEvent, 'data'> & { data: Record<string, unknown> };
@@ -36,11 +36,11 @@ export class WebhookReceiver {
   /** At the port that it had. */
   async open(): Promise<void> {
     const server = createServer((request, response) => void this.answer(request, response));
+    this.port ||= await freePort();
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject).listen(this.port, this.address, resolve);
     });
     this.server = server;
-    this.port = (server.address() as AddressInfo).port;
   }
 
   /** From now on connections are refused. */

@@ -47,7 +47,7 @@ test('an agent’s state names its turn, step and sessions, and who waits for wh
     shells: [],
   });
   const answered = agent.send('go');
-  await until(async () => (await agent.state()).turn?.step === 2);
+  await until(async () => (await agent.state()).turn?.doing.startsWith('Running wait') ?? false);
   const state = await agent.state();
   expect(state).toMatchObject({
     status: 'working',

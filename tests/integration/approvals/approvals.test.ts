@@ -246,7 +246,8 @@ describe('of an agent', () => {
     const path = marker();
     const id = await start([write(path), { text: 'done' }]);
     await untilWaits(turnWorkflowId(id, 1));
-    expect((await engine.cliInTurn(['ps'])).stdout).toMatch(/waits for an approval: write_file/);
+    const ps = async (): Promise<string> => (await engine.cliInTurn(['ps'])).stdout;
+    await until(async () => (await ps()).includes('waits for an approval: write_file'));
     expect(existsSync(path)).toBe(false);
     await engine.client.temporal.workflow.getHandle(agentWorkflowId(id)).signal('approve', {});
     expect(await saidTo(id)).toEqual([expect.not.stringMatching(/^Error/)]);
@@ -257,8 +258,9 @@ describe('of an agent', () => {
     const path = marker();
     const id = await start([write(path), { text: 'done' }]);
     await untilWaits(turnWorkflowId(id, 1));
-    const listed = await engine.cliInTurn(['approve', '--list', '--agent', id]);
-    expect(listed.stdout).toMatch(/write_file.*\n.*tool write_file: every call to it/);
+    const list = async (): Promise<string> =>
+      (await engine.cliInTurn(['approve', '--list', '--agent', id])).stdout;
+    await until(async () => /write_file.*\n.*tool write_file: every call to it/.test(await list()));
     const denied = await engine.cliInTurn(['deny', '--agent', id, '--reason', 'use the other folder']);
     // Who is asked sees what for.
     expect(denied.stdout).toBe(`denied: write_file {"file_path":"${path}","content":"written"}\n`);

@@ -288,12 +288,14 @@ test('tree shows sub-agents below their agent, with what they wait for and what 
   await engine.client.agent('parent').start({ mode: 'conversation', model, yield: QUICK_YIELD });
   const result: AgentResult = await engine.client.agent('parent').send('go');
   expect(result.answer).toBe('started');
-  await until(async () => (await stateOf('parent-planner-1').catch(() => null))?.currentTurn != null);
+  // Lists follow a moment later.
+  const listed = async (): Promise<string> => (await hf(['tree', 'parent', '--json'])).stdout;
+  await until(async () => (await listed()).includes('parent-planner-1/turn/1'));
   const { stdout } = await hf(['tree', 'parent']);
   expect(stdout).toMatch(
     /^agent\/parent {2}\w+ {2}idle after 1 turn; 2,400 tokens in, 60 out, \$0\.0024\n└─ agent\/parent-planner-1 \(Planner\) {2}\w+ {2}working: turn 1\n {3}└─ turn 1 {2}\w+ {2}(?:at work; waits for the model since \w+|between two steps)\n$/,
   );
-  const rows = JSON.parse((await hf(['tree', 'parent', '--json'])).stdout) as { workflowId: string }[];
+  const rows = JSON.parse(await listed()) as { workflowId: string }[];
   expect(rows.map(({ workflowId }) => workflowId)).toEqual([
     'agent/parent',
     'agent/parent-planner-1',

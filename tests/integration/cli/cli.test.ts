@@ -40,9 +40,11 @@ test('two commands at once on an empty data folder start one server and one work
     { code: 0, stdout: 'one\n' },
     { code: 0, stdout: 'two\n' },
   ]);
-  const inFolder = processesNaming(engine.dataDir);
-  expect(inFolder.filter((line) => line.includes('start-dev'))).toHaveLength(1);
-  expect(inFolder.filter((line) => line.includes('workers/process/serve.js'))).toHaveLength(1);
+  const running = (program: string): number =>
+    processesNaming(engine.dataDir).filter((line) => line.includes(program)).length;
+  expect(running('start-dev')).toBe(1);
+  // A child that it begins has its command line until it runs its own program.
+  await until(() => running('workers/process/serve.js') === 1);
 }, 60_000);
 
 test('exec prints output as it arrives, starts in the caller’s folder, and passes on the exit code', async () => {
@@ -319,6 +321,7 @@ test('exec on a remote host prints only the output of its own command', async ()
 
 test('exec in a busy session says what runs there, with its recent output and nothing that a terminal obeys', async () => {
   await hf('exec', '--session', '33', '--yield-ms', '1', "printf 'at work \\u202e'; read -r a");
+  await hf('output', '--session', '33', '--wait', 'needs_input');
   const busy = await hf('exec', '--session', '33', 'echo intruder');
   expect(busy).toMatchObject({ code: 75, stdout: '' });
   expect(busy.stderr).toMatch(/^holdfast: busy: .* Its recent output:\n {2}at work \\u\{202e\}\n/);

@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -133,13 +134,16 @@ test('standard output gets the very bytes of a file, and its report goes elsewhe
 });
 
 test('a person at a terminal sees one line of progress, drawn again in its place', async () => {
-  writeFileSync(join(here, 'big'), Buffer.alloc(60_000_000));
+  // Longer than the pause between two lines.
+  writeFileSync(join(here, 'big'), '');
+  truncateSync(join(here, 'big'), 300_000_000);
   const { namespace } = engine.client.temporal.options;
   const shell = `TEMPORAL_NAMESPACE=${namespace} exec "$@"`;
   const person = new Person(engine.dataDir, ['big', 'nobody:big'], { cwd: here, shell, command: 'cp' });
   expect(await person.exits()).toBe(0);
-  expect(person.text).toContain('1 file, 60.0 MB in');
-  expect(person.text).toContain('\r\x1b[K');
+  expect(person.text).toContain('1 file, 300.0 MB in');
+  const drawn = person.text.split('\r\x1b[K').filter((line) => /^ *\d+% .+\/s/.test(line));
+  expect(drawn).not.toEqual([]);
   expect(person.text).not.toContain('u{1b}');
 });
 

@@ -119,8 +119,9 @@ test('a host’s worker that is killed ends the transfer with what to do, and th
   let said = '';
   await killed(async (child) => {
     child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const exited = once(child, 'exit');
     await pi.kill();
-    await once(child, 'exit');
+    await exited;
     expect(child.exitCode).toBe(69);
     await serve();
   });

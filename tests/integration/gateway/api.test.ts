@@ -94,8 +94,10 @@ test('the same Idempotency-Key starts one agent, sends one message and runs one 
 
 test('lists of agents have pages, filters and texts', async () => {
   const [a, b] = [await start([{ text: 'x' }]), await start([{ text: 'x' }])];
-  await until(isIdle(a));
-  await until(isIdle(b));
+  const idle = (id: string): Promise<{ items: Json[] }> =>
+    api.get(`/v1/agents?state=idle&waitsFor=message&text=${id.toUpperCase()}`);
+  // Lists follow a moment later.
+  for (const id of [a, b]) await until(async () => (await idle(id)).items.length === 1);
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const page: { items: { id: string }[]; next: string | null } = await api.get(
@@ -107,10 +109,9 @@ test('lists of agents have pages, filters and texts', async () => {
   }
   expect(ids).toEqual(expect.arrayContaining([a, b]));
   expect(new Set(ids).size).toBe(ids.length);
-  const { items } = await api.get<{ items: Json[] }>(
-    `/v1/agents?state=idle&waitsFor=message&text=${a.toUpperCase()}`,
-  );
-  expect(items).toMatchObject([{ id: a, state: 'idle', waitsFor: 'message', message: 'first' }]);
+  expect((await idle(a)).items).toMatchObject([
+    { id: a, state: 'idle', waitsFor: 'message', message: 'first' },
+  ]);
 });
 
 test('a session runs code, is typed into, read, waited for, reset and closed', async () => {

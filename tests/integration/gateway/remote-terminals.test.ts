@@ -38,7 +38,7 @@ async function counting(agent: string): Promise<string> {
   // Not `read -t`: under load it may give up within a line.
   const code =
     'while sleep 0.2; do echo "tick $((n+=1))"; done & ' +
-    `until [ "$line" = over ]; do read -r line; echo "got $line"; echo "$line" >> ${agent}; done; kill $!`;
+    `until [ "$line" = over ]; do read -r line; echo "$line" >> ${agent}; echo "got $line"; done; kill $!`;
   await operator.post(`${session}/exec`, { code, yield: QUICK_YIELD });
   return `${session}/terminal`;
 }

@@ -43,7 +43,9 @@ test('a frozen server: requests say within seconds that it does not answer, and 
   } finally {
     process.kill(pid, 'SIGCONT');
   }
-  expect(await operator.get(`/v1/agents/${String(agent)}`)).toMatchObject({ agent });
+  const asked = (): ReturnType<typeof operator.ask> => operator.ask('GET', `/v1/agents/${String(agent)}`);
+  await until(async () => (await asked()).status === 200);
+  expect((await asked()).body).toMatchObject({ agent });
 }, 120_000);
 
 test('SIGKILL of the server: terminals go on, requests say what is away, and a follower lacks nothing and gets nothing twice', async () => {

@@ -13,6 +13,7 @@ import { holdLock } from '../../../system/lock';
 import { isAlive } from '../../../system/processes/process-identity';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { scratch, uniqueId } from '../../helpers/engines/temporal';
+import { freePort } from '../../helpers/free-port';
 import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn();
@@ -87,7 +88,7 @@ test('one that is frozen is told by `doctor` and replaced by `up`, at the same a
 }, 120_000);
 
 test('one that was killed starts at the same address, or at a free one if something else is there by now', async () => {
-  await up('--listen', '127.0.0.1:0');
+  await up('--listen', `127.0.0.1:${await freePort()}`);
   const before = gateway();
   const kill = async ({ identity }: GatewayRecord): Promise<void> => {
     process.kill(identity.pid, 'SIGKILL');

@@ -109,7 +109,8 @@ whereLinked(`a host that drops and returns${missing ? ` (not checked: ${missing}
     // The same id again is the same command.
     expect(await shell(1).exec(on, 'on')).toMatchObject({ exitCode: 7 });
     expect(lines('on')).toEqual(['begun']);
-    expect(lines('typed')).toHaveLength(await typed);
+    const times = await typed;
+    expect(lines('typed')).toHaveLength(times);
     await until(async () => (await status()) === 'online');
     expect(lines('given-up')).toEqual([]);
   }, 90_000);

@@ -52,6 +52,12 @@ const stateOf = (name: string): Promise<HostState> => engine.client.hosts.state(
 const untilStatus = (name: string, status: HostState['status']): Promise<void> =>
   until(async () => (await stateOf(name).catch(() => null))?.status === status);
 
+/** A host is chosen from the list, which follows a moment later. */
+const untilListed = (name: string): Promise<void> =>
+  until(async () =>
+    (await engine.client.hosts.list()).some(({ host, status }) => host === name && status === 'online'),
+  );
+
 /** Every Node on the PATH, besides the one that runs the tests; the command line finds a newer one for an old one. */
 const NODES = [
   ...new Set(
@@ -116,7 +122,10 @@ describe('without a host', () => {
 });
 
 describe('with one host', () => {
-  beforeAll(() => pi.serve(), 30_000);
+  beforeAll(async () => {
+    await pi.serve();
+    await untilListed('pi');
+  }, 30_000);
 
   test('code runs on the only host online, and its paths are that machine’s', async () => {
     writeFileSync(join(pi.root, 'here.txt'), 'on the pi');
@@ -211,7 +220,7 @@ describe('with one host', () => {
 
   test('two hosts online are ambiguous, and both are named', async () => {
     await laptop.serve('--access', 'read-only');
-    await untilStatus('laptop', 'online');
+    await untilListed('laptop');
     const { file, args } = touch();
     const result = await remote(args);
     expect(result).toEqual(error('ambiguous_host'));

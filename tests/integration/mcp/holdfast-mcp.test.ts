@@ -1,11 +1,13 @@
 // `holdfast mcp`, driven by the official client as any MCP client drives it.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
 import { sessionEnvironment } from '../../../exec/host/session-environment';
 import { EngineOfItsOwn, processesNaming } from '../../helpers/engines/engine-of-its-own';
 import { call as toolCall, scratch, uniqueId, type Scratch } from '../../helpers/engines/temporal';
+import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
 const client = new Client({ name: 'test', version: '0.0.0' });
@@ -27,7 +29,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await client.close();
-  expect(processesNaming(`mcp --data ${engine.dataDir}`)).toEqual([]);
+  // The SDK has ended it, and does not wait.
+  await until(() => processesNaming(`mcp --data ${engine.dataDir}`).length === 0);
   const left = await engine.end();
   files.remove();
   expect(left).toEqual([]);
@@ -104,15 +107,18 @@ test('code for a host that nobody knows is refused, and opens no session that wo
 test('a cancelled call leaves the command running', async () => {
   await call('exec', { code: 'true', session: 4 });
   const stop = new AbortController();
+  const go = join(files.directory, 'go');
   const cancelled = call(
     'exec',
-    { code: 'read -r line; echo "read $line"', session: 4, yield: { promptMs: 60_000 } },
+    { code: `until [ -e ${go} ]; do sleep 0.1; done; read -r line; echo "read $line"`, session: 4 },
     { signal: stop.signal },
   );
-  const waited = call('output', { session: 4, wait: 'needs_input' });
+  // It is the end of the command before that would be seen otherwise.
+  await until(async () => (await call('output', { session: 4 })).structuredContent.state !== 'exited');
   stop.abort('enough');
   await expect(cancelled).rejects.toThrow();
-  await waited;
+  writeFileSync(go, '');
+  await call('output', { session: 4, wait: 'needs_input' });
   const answered = await call('input', { session: 4, keyboard: 'on' });
   expect(answered.structuredContent.output).toContain('read on');
 }, 60_000);

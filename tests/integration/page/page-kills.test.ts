@@ -11,6 +11,7 @@ import type { Gateway } from '../../../gateway/gateway';
 import { ConsolePage } from '../../helpers/gateway/console';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { call, scratch, uniqueId, type Reply } from '../../helpers/engines/temporal';
+import { freePort } from '../../helpers/free-port';
 import { until } from '../../helpers/until';
 
 jest.setTimeout(180_000);
@@ -21,7 +22,7 @@ let serving: { child: ChildProcess; url: string };
 let browser: Browser;
 beforeAll(async () => {
   await engine.start();
-  serving = await serve('127.0.0.1:0');
+  serving = await serve(`127.0.0.1:${await freePort()}`);
   browser = await ConsolePage.launch();
 });
 afterAll(async () => {

@@ -2,6 +2,7 @@
 import { ConsolePage, pageSetting } from '../../helpers/gateway/console';
 import { gatewayOn } from '../../helpers/gateway/gateway';
 import { call, QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
+import { freePort } from '../../helpers/free-port';
 import { until } from '../../helpers/until';
 
 const setting = pageSetting({ config: '[policy.agents]\n"held" = "ask"\n' });
@@ -109,8 +110,8 @@ test('an agent started from the form shows each step as it happens, and answers 
 
 test('a terminal is typed into, watched and taken over, and goes on after its gateway was ended', async () => {
   const agent = uniqueId('t');
-  const first = await gatewayOn(engine);
-  const port = new URL(first.url).port;
+  const port = await freePort();
+  const first = await gatewayOn(engine, { listen: `127.0.0.1:${port}` });
   await run(agent, 'while read -r n; do echo "got $n"; done');
   const [one, two] = [
     await ConsolePage.open(setting.browser, first),

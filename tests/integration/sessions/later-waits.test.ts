@@ -57,8 +57,7 @@ test('a prompt long after the yield is known, so are the next one and that nothi
 });
 
 /** A session whose program has asked, which it knows, while nobody polls. */
-async function askedLater(): Promise<SessionHandle> {
-  const session = newSession();
+async function askedLater(session = newSession()): Promise<SessionHandle> {
   const go = uniqueId('go');
   const code = `until [ -e ${go} ]; do sleep 0.1; done; read -p "Go? " x; sleep 600`;
   expect((await session.exec({ code, yield: SOON })).state).toBe('running');
@@ -67,14 +66,9 @@ async function askedLater(): Promise<SessionHandle> {
 }
 
 test('that a program no longer waits is known though the worker died when it had told of the wait', async () => {
-  const answer: { session?: SessionHandle } = {};
-  const ask = async (): Promise<unknown> => (answer.session = await askedLater());
-  const type = async (): Promise<void> => {
-    if (answer.session) await typeAt(answer.session, 'yes\r');
-  };
-  await engine.crashingAt('wait-told', ask, type);
-  const { session } = answer;
-  if (!session) throw new Error('not asked');
+  const session = newSession();
+  const type = (): Promise<void> => typeAt(session, 'yes\r');
+  await engine.crashingAt('wait-told', () => askedLater(session), type);
   await until(async () => (await state(session)).status === 'running', PATIENCE_MS);
   await session.reset({ reason: 'seen' });
 });

@@ -104,8 +104,9 @@ test('a session does not continue as new before a signalled reset is done, howev
   const session = await signalled(uniqueId('resets'), 'reset');
   const { runId } = await session.describe();
   await until(() => held.has('resetSession'));
-  await makeLong(session);
-  await until(async () => (await stateOf(session)).status === 'draining');
+  // It drains once, for seconds.
+  const isDraining = async (): Promise<boolean> => (await stateOf(session)).status === 'draining';
+  await Promise.all([makeLong(session), until(isDraining, MADE_LATE_MS)]);
   await until(async () => (await stateOf(session)).status !== 'draining', MADE_LATE_MS);
   expect((await session.describe()).runId).toBe(runId);
   answerAll('resetSession');

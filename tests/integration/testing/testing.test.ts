@@ -1,6 +1,6 @@
 // The guarantees of `holdfast/testing` for people who test their own workflows and agents.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { z } from 'zod';
@@ -263,38 +263,49 @@ describe('replay', () => {
   }, 60_000);
 });
 
+/** A temporary folder for this file's own: those of other files come and go in the usual one. */
+async function inOwnTmpdir(work: (own: string) => Promise<void>): Promise<void> {
+  const own = mkdtempSync(join(tmpdir(), 'holdfast-own-tmp-'));
+  const spy = jest.spyOn(os, 'tmpdir').mockReturnValue(own);
+  try {
+    await work(own);
+  } finally {
+    spy.mockRestore();
+    rmSync(own, { recursive: true });
+  }
+}
+
 test('a host with real terminals runs commands, and closing the environment leaves no process and no file', async () => {
-  const before = new Set(readdirSync(tmpdir()));
-  const workdir = mkdtempSync(join(tmpdir(), 'holdfast-workdir-'));
-  const real = await HoldfastTestEnvironment.createLocal({
-    host: realHost({ workdir, env: { OWN: 'mine' } }),
+  await inOwnTmpdir(async (own) => {
+    const workdir = mkdtempSync(join(tmpdir(), 'holdfast-workdir-'));
+    const real = await HoldfastTestEnvironment.createLocal({
+      host: realHost({ workdir, env: { OWN: 'mine' } }),
+    });
+    const session = real.session({ agent: 'real', session: 0 });
+    expect(await session.exec({ code: 'echo $OWN; pwd; touch made; read -r x' })).toMatchObject({
+      state: 'waiting_input',
+      output: `mine\n${workdir}\n`,
+    });
+    expect(existsSync(join(workdir, 'made'))).toBe(true);
+    const folders = readdirSync(own).filter((name) => name.startsWith('holdfast-testing-'));
+    expect(folders).toHaveLength(1);
+    await real.close();
+    expect(processesNaming(own)).toEqual([]);
+    rmSync(workdir, { recursive: true });
+    expect(readdirSync(own)).toEqual([]);
   });
-  const session = real.session({ agent: 'real', session: 0 });
-  expect(await session.exec({ code: 'echo $OWN; pwd; touch made; read -r x' })).toMatchObject({
-    state: 'waiting_input',
-    output: `mine\n${workdir}\n`,
-  });
-  expect(existsSync(join(workdir, 'made'))).toBe(true);
-  const folders = readdirSync(tmpdir()).filter(
-    (name) => !before.has(name) && name.startsWith('holdfast-testing-'),
-  );
-  expect(folders).toHaveLength(1);
-  await real.close();
-  expect(processesNaming(join(tmpdir(), folders[0] ?? ''))).toEqual([]);
-  expect(existsSync(join(tmpdir(), folders[0] ?? ''))).toBe(false);
-  rmSync(workdir, { recursive: true });
 }, 60_000);
 
 test('an environment whose workers cannot be made says why, and leaves no file', async () => {
-  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('holdfast-testing-'));
-  const workdir = join(__filename, 'below-a-file');
-  const made = HoldfastTestEnvironment.createLocal({ host: realHost({ workdir }) });
-  await expect(made).rejects.toMatchObject({
-    code: 'storage_failed',
-    message: expect.stringContaining('a part of its path is no folder') as string,
+  await inOwnTmpdir(async (own) => {
+    const workdir = join(__filename, 'below-a-file');
+    const made = HoldfastTestEnvironment.createLocal({ host: realHost({ workdir }) });
+    await expect(made).rejects.toMatchObject({
+      code: 'storage_failed',
+      message: expect.stringContaining('a part of its path is no folder') as string,
+    });
+    expect(readdirSync(own)).toEqual([]);
   });
-  const after = readdirSync(tmpdir()).filter((name) => name.startsWith('holdfast-testing-'));
-  expect(after.filter((name) => !before.includes(name))).toEqual([]);
 }, 60_000);
 
 const skippingTest = process.env.HOLDFAST_TEST_SERVER ? test : test.skip;

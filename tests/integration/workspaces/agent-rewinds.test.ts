@@ -57,7 +57,10 @@ describe('a checkpoint', () => {
       { text: 'done' },
     ]);
     const answered = agent.send('go');
-    await until(async () => existsSync(at('early')) && (await agent.state()).turn?.step === 2);
+    await until(
+      async () =>
+        existsSync(at('early')) && ((await agent.state()).turn?.doing.startsWith('Running wait') ?? false),
+    );
     writeFileSync(at('go'), '');
     await answered;
     const { changes } = await agent.workspace.diff({ step: 2, lines: false });

@@ -32,6 +32,11 @@ const unblock = (): void => {
   rmSync(agents.folder);
   renameSync(`${agents.folder}.moved`, agents.folder);
 };
+/** The host waits for the returned function before it rewinds the folder. */
+const lockOfFolder = (): Promise<() => void> => {
+  const store = join(engine.dataDir, 'checkpoints', 'local');
+  return holdLock(WorkspaceFolder.of(store, realpathSync(agents.folder)).lock);
+};
 const acceptedUpdates = async (handle: WorkflowHandle): Promise<number> => {
   const { events } = await handle.fetchHistory();
   return (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length;
@@ -66,7 +71,7 @@ describe('a rewind that meets an obstacle that stays', () => {
   test('does not keep the agent from being stopped; one that waited for it is refused', async () => {
     const agent = await agents.conversation(twoSteps);
     await agent.send('write');
-    block();
+    const release = await lockOfFolder();
     const handle = engine.client.temporal.workflow.getHandle(agent.workflowId);
     const failed = expect(agent.workspace.rewind(1)).rejects.toMatchObject({ code: 'checkpoint_failed' });
     await until(async () => (await handle.describe()).raw.pendingActivities?.length === 1);
@@ -74,6 +79,8 @@ describe('a rewind that meets an obstacle that stays', () => {
     // The message that was sent, the first rewind and this one.
     await until(async () => (await acceptedUpdates(handle)) === 3);
     await agent.stop();
+    block();
+    release();
     await Promise.all([failed, refused, agent.result()]);
     unblock();
   });
@@ -132,8 +139,7 @@ test('a rewind that is refused has ended nothing, though it was to stop what run
 describe('a rewind that came by signal and that the host delays', () => {
   /** Its host waits for the returned function. */
   async function delayed(agent: AgentHandle): Promise<() => void> {
-    const store = join(engine.dataDir, 'checkpoints', 'local');
-    const release = await holdLock(WorkspaceFolder.of(store, realpathSync(agents.folder)).lock);
+    const release = await lockOfFolder();
     const handle = engine.client.temporal.workflow.getHandle(agent.workflowId);
     await handle.signal('rewind', { to: 1 });
     await until(async () => (await handle.describe()).raw.pendingActivities?.length === 1);

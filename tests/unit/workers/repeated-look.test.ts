@@ -16,6 +16,8 @@ test('its end waits for the look that has begun, and none begins after it', asyn
   expect(hasEnded).toBe(false);
   began[0]?.();
   await ended;
+  // Many times the pause between two looks.
+  await new Promise((resolve) => setTimeout(resolve, 20));
   expect(began).toHaveLength(1);
 });
 

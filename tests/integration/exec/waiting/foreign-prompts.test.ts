@@ -39,7 +39,9 @@ for (const [shell, prompt, start] of SHELLS) {
         yield: { promptMs: 300, betweenOutputMs: 5_000 },
       });
       expect(view).toMatchObject({ state: 'waiting_input', exitCode: null, yielded: 'waiting_input' });
-      await type(`printf 'user@host:~$ '; sh -c 'until [ -e ${go} ]; do sleep 0.02; done'; printf 'o''ver'`);
+      await type(
+        `printf 'user@h''ost:~$ '; sh -c 'until [ -e ${go} ]; do sleep 0.02; done'; printf 'o''ver'`,
+      );
       await eventually(
         () => logOf(t).toString(),
         (log) => log.includes('user@host:~$ ', view.to),
@@ -53,7 +55,7 @@ for (const [shell, prompt, start] of SHELLS) {
       writeFileSync(go, '');
       await eventually(
         () => logOf(t).toString(),
-        (log) => log.includes('over'),
+        (log) => log.includes('over', view.to),
       );
       const again = await t.until({ kind: 'needs_input', from, timeoutMs: 30_000 });
       expect(again).toMatchObject({ state: 'waiting_input', exitCode: null });

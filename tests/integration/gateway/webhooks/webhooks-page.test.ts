@@ -5,10 +5,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfiguration } from '../../../../workers/configuration/configuration';
 import { docBlocks } from '../../../helpers/docs/doc-blocks';
+import { freePort } from '../../../helpers/free-port';
 import { GatewayOfItsOwn } from '../../../helpers/gateway/gateway-of-its-own';
 import { uniqueId } from '../../../helpers/engines/temporal';
 import { until } from '../../../helpers/until';
-import { WebhookReceiver } from '../../../helpers/services/webhook-receiver';
 
 jest.setTimeout(200_000);
 
@@ -35,10 +35,7 @@ const bash = (code: string, env: NodeJS.ProcessEnv): Promise<string> =>
   });
 
 test('the example with curl creates a webhook, and the one with Python takes its events and no forged ones', async () => {
-  // Its port is free once it is closed.
-  const place = await WebhookReceiver.start();
-  await place.close();
-  const { port } = new URL(place.url);
+  const port = String(await freePort());
   const url = `http://127.0.0.1:${port}/`;
   const env = { HOLDFAST_URL: own.gateway.url, HOLDFAST_TOKEN: own.api.token ?? '', RECEIVER: url };
   const { secret } = JSON.parse(await bash(block('bash'), env)) as { secret: string };
