@@ -45,13 +45,14 @@ export function StartPage(): VNode {
             name="model"
             required
             placeholder="provider:name"
-            value={localStorage.getItem(MODEL_KEY) ?? ''}
+            defaultValue={localStorage.getItem(MODEL_KEY) ?? ''}
           />
         </label>
         <fieldset>
           <legend>When it has answered</legend>
           <label class="check">
-            <input type="radio" name="mode" value="conversation" checked /> it waits for another message
+            <input type="radio" name="mode" value="conversation" defaultChecked /> it waits for another
+            message
           </label>
           <label class="check">
             <input type="radio" name="mode" value="task" /> it ends

@@ -108,6 +108,25 @@ test('an agent started from the form shows each step as it happens, and answers 
   await opened.close();
 });
 
+test('after a start that was refused the form still has all that was entered', async () => {
+  const opened = await setting.open();
+  const { page } = opened;
+  await page.evaluate("localStorage.setItem('holdfast.model', 'a:old')");
+  await opened.goto('start');
+  await page.getByLabel('Task').fill('Count to three.');
+  await page.getByLabel('Model').fill('b:new');
+  await page.getByLabel('it ends').check();
+  await page.getByText('More settings').click();
+  await page.getByLabel('Id').fill('not an id/');
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByLabel('Model').inputValue()).toBe('b:new');
+  expect(await page.getByLabel('it ends').isChecked()).toBe(true);
+  expect(await page.getByLabel('Task').inputValue()).toBe('Count to three.');
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('a terminal is typed into, watched and taken over, and goes on after its gateway was ended', async () => {
   const agent = uniqueId('t');
   const port = await freePort();
