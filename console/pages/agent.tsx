@@ -78,7 +78,9 @@ export function AgentPage({ id }: { id: string }): VNode {
                 messages={messages.value}
                 isWorking={state.currentTurn !== null && !isEnded}
               />
-              {!isEnded && <SendForm id={id} isWorking={state.status === 'working'} />}
+              {!isEnded && (
+                <SendForm messages={messages.value} id={id} isWorking={state.status === 'working'} />
+              )}
             </div>
           )}
           {!isMissing && (

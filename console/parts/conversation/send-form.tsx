@@ -1,12 +1,19 @@
 // Sends a message to an agent.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import type { Message } from '../../../contracts/agents/agent';
 import { useAction } from '../../api/actions';
 import { pathOf } from '../../api/call-api';
 import { useOnce } from '../../api/once';
 import { ProblemNote } from '../notes';
 
-export function SendForm({ id, isWorking }: { id: string; isWorking: boolean }): VNode {
+interface SendFormProps {
+  id: string;
+  messages: readonly Message[];
+  isWorking: boolean;
+}
+
+export function SendForm({ id, messages, isWorking }: SendFormProps): VNode {
   const { isRunning, problem, run } = useAction();
   const text = useSignal('');
   const told = useSignal('');
@@ -15,8 +22,10 @@ export function SendForm({ id, isWorking }: { id: string; isWorking: boolean }):
     const message = text.value;
     if (message.trim() === '') return;
     told.value = '';
+    // Once it is in the conversation, the same text is another message.
+    const said = messages.filter((one) => one.role === 'user' && one.text === message).length;
     void run(async () => {
-      await once(`${pathOf('agents', id)}/messages`, { message, mode });
+      await once(`${pathOf('agents', id)}/messages`, { message, mode }, said);
       text.value = '';
       told.value = !isWorking
         ? 'Sent.'

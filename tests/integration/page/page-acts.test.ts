@@ -151,6 +151,35 @@ test('an interrupt whose answer was lost is the same one in its turn, and anothe
   await opened.close();
 });
 
+test('a message is another one than the same text before whose answer was lost, once that is in the conversation', async () => {
+  const id = await start(['one', 'two', 'three'].map((text) => ({ text })));
+  const opened = await shown(id);
+  const { page } = opened;
+  const keys: (string | undefined)[] = [];
+  await page.route('**/messages', async (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    if (keys.length > 2) return route.continue();
+    // The first one is lost on its way there, the second on its way back.
+    if (keys.length === 2) await route.fetch();
+    await route.abort();
+  });
+  const log = page.getByRole('log');
+  await log.getByText('one', { exact: true }).waitFor();
+  await page.getByRole('textbox', { name: 'Message' }).fill('go on');
+  const send = page.getByRole('button', { name: 'Send', exact: true });
+  await send.click();
+  await page.getByRole('alert').waitFor();
+  await send.click();
+  await log.getByText('two', { exact: true }).waitFor();
+  await until(isIdle(id));
+  await send.click();
+  await log.getByText('three', { exact: true }).waitFor();
+  expect(await log.getByText('go on', { exact: true }).count()).toBe(2);
+  expect([keys.length, keys[1] === keys[0], keys[2] === keys[0]]).toEqual([3, true, false]);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('a fork begins with the messages up to its place, and leaves the agent as it was', async () => {
   const id = await start([{ text: 'one' }, { text: 'two' }, { text: 'another way' }]);
   await until(isIdle(id));
