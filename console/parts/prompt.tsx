@@ -8,6 +8,7 @@ import { isRefused, pathOf } from '../api/call-api';
 import { useOnce } from '../api/once';
 import { mayAct } from '../api/signed-in';
 import { ExactText } from '../text/exact-text';
+import { unsent } from '../text/unsent';
 import { ProblemNote } from './notes';
 
 type Waiting = NonNullable<InboxItem['session']>;
@@ -25,17 +26,19 @@ export function PromptCard({ agent, waiting }: { agent: string; waiting: Waiting
     text.value = next;
   };
   // Of a prompt that somebody else has answered meanwhile, nothing reaches the next one.
-  const answer = (typed: object, to = prompt): void =>
+  const answer = (typed: object, to = prompt): void => {
+    const written = text.value;
     void run(async () => {
       try {
         await once(path, { ...typed, ...(to && { prompt: to }) });
-        text.value = '';
+        text.value = unsent(text.value, written);
       } catch (err) {
         // The person is told, and looks at what is asked now.
         if (isRefused(err)) begun.current = undefined;
         throw err;
       }
     });
+  };
   const submit = (event: Event): void => {
     event.preventDefault();
     answer({ keyboard: text.value }, text.value === '' ? prompt : (begun.current ?? prompt));

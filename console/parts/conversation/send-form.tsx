@@ -5,6 +5,7 @@ import type { Message } from '../../../contracts/agents/agent';
 import { useAction } from '../../api/actions';
 import { pathOf } from '../../api/call-api';
 import { useOnce } from '../../api/once';
+import { unsent } from '../../text/unsent';
 import { ProblemNote } from '../notes';
 
 interface SendFormProps {
@@ -26,7 +27,7 @@ export function SendForm({ id, messages, isWorking }: SendFormProps): VNode {
     const said = messages.filter((one) => one.role === 'user' && one.text === message).length;
     void run(async () => {
       await once(`${pathOf('agents', id)}/messages`, { message, mode }, said);
-      text.value = '';
+      text.value = unsent(text.value, message);
       told.value = !isWorking
         ? 'Sent.'
         : mode === 'queue'

@@ -180,6 +180,29 @@ test('a message is another one than the same text before whose answer was lost, 
   await opened.close();
 });
 
+test('what is typed while a message is on its way stays in its field', async () => {
+  const id = await start([{ text: 'one' }, { text: 'two' }]);
+  await until(isIdle(id));
+  const opened = await shown(id);
+  const { page } = opened;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/messages', (route) => void released.then(() => route.continue()));
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await field.fill('second');
+  await field.press('Enter');
+  await field.pressSequentially('and third');
+  release();
+  await page
+    .getByRole('status')
+    .filter({ hasText: /Sent|Queued/ })
+    .waitFor();
+  expect(await field.inputValue()).toBe('and third');
+  await page.getByRole('log').getByText('two', { exact: true }).waitFor();
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('a fork begins with the messages up to its place, and leaves the agent as it was', async () => {
   const id = await start([{ text: 'one' }, { text: 'two' }, { text: 'another way' }]);
   await until(isIdle(id));
