@@ -1,8 +1,10 @@
 // Who is logged in. The token of a link is in the fragment, which no server sees, and leaves the address bar at once.
 import { signal } from '@preact/signals';
 import type { Me } from '../../contracts/gateway/api';
-import { callApi, isSignedIn, problemOf } from './call-api';
+import { ApiProblem, callApi, isSignedIn, problemOf } from './call-api';
 import { followOverview } from './overview';
+
+const TOKEN = /^#token=(.+)$/;
 
 export const me = signal<Me | null>(null);
 export const signInFault = signal<string | null>(null);
@@ -28,11 +30,21 @@ async function recognize(): Promise<void> {
     followOverview(me.value);
   } catch (err) {
     me.value = null;
-    if (isSignedIn.value === false) return;
+    // The page asks for a log-in: that is no fault.
+    if (err instanceof ApiProblem && err.status === 401) return;
     signInFault.value = problemOf(err).detail;
     isSignedIn.value = false;
   }
 }
+
+// A link that is opened in a tab where the page is already only changes the fragment.
+addEventListener('hashchange', () => {
+  if (TOKEN.test(location.hash)) void signIn();
+});
+// Another tab may have logged in meanwhile.
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden && isSignedIn.value === false) void recognize();
+});
 
 export async function signOut(): Promise<void> {
   await callApi('POST', '/v1/logout').catch(() => undefined);
@@ -41,7 +53,7 @@ export async function signOut(): Promise<void> {
 }
 
 function takeToken(): string | null {
-  const [, token] = /^#token=(.+)$/.exec(location.hash) ?? [];
+  const [, token] = TOKEN.exec(location.hash) ?? [];
   if (token === undefined) return null;
   history.replaceState(null, '', location.pathname);
   return decodeURIComponent(token);

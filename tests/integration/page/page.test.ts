@@ -28,6 +28,50 @@ test('the token of a link logs in once and is gone from the address; without one
   await opened.close();
 });
 
+const LOGGED_OUT = 'You are not logged in';
+
+test('a link that is opened in a tab whose log-in has ended logs it in, and its token is gone from the address', async () => {
+  const { token } = await setting.gateway.tokens.create({
+    ...{ name: 'link', role: 'operator', agents: ['*'], validMs: null },
+  });
+  const opened = await setting.open();
+  const { page } = opened;
+  await page.context().clearCookies();
+  await opened.goto('hosts');
+  await page.getByText(LOGGED_OUT).waitFor();
+  // A reason for what went wrong is told, also after a log-in.
+  await page.route('**/v1/me', (route) => route.fulfill({ status: 503, body: '' }));
+  await page.evaluate(`location.hash = '#token=${token}'`);
+  await page.getByRole('alert').filter({ hasText: 'The gateway answered with status 503.' }).waitFor();
+  await page.unroute('**/v1/me');
+  await page.evaluate(`location.hash = '#token=${token}'`);
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  expect(page.url()).not.toContain('hf_');
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('a tab whose log-in has ended goes on when it is seen after a log-in in another tab', async () => {
+  const opened = await setting.open();
+  const { page } = opened;
+  try {
+    await page.context().clearCookies();
+    await opened.goto('hosts');
+    await page.getByText(LOGGED_OUT).waitFor();
+    const { token } = await setting.gateway.tokens.create({
+      ...{ name: 'tab', role: 'operator', agents: ['*'], validMs: null },
+    });
+    const other = await page.context().newPage();
+    await other.goto(`${setting.gateway.url}/#token=${token}`);
+    await other.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.getByText('No other machine has connected').waitFor();
+    expect(opened.faults).toEqual([]);
+  } finally {
+    await opened.end();
+  }
+});
+
 test('an approval shows the whole code with its host and hash, and runs when it is approved', async () => {
   const opened = await setting.open();
   const lines = Array.from({ length: 60 }, (_, index) => `echo line ${index}`);
