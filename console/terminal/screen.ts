@@ -10,10 +10,17 @@ import { documentForTerminal } from './inert-document';
 
 const WEB = /^https?:\/\//i;
 
+interface Size {
+  cols: number;
+  rows: number;
+}
+
 export interface Screen {
   terminal: Terminal;
   /** Fits it into its place. */
-  fit(): { cols: number; rows: number };
+  fit(): Size;
+  /** That it would have there. */
+  ownSize(): Size;
   find(text: string, isBack: boolean): boolean;
   dispose(): void;
 }
@@ -30,6 +37,7 @@ export function openScreen(place: HTMLElement, onLink: (target: string) => void)
     linkHandler: { activate: follow },
   });
   const fit = new FitAddon();
+  const size = (): Size => ({ cols: terminal.cols, rows: terminal.rows });
   const search = new SearchAddon();
   terminal.loadAddon(fit);
   terminal.loadAddon(search);
@@ -42,7 +50,12 @@ export function openScreen(place: HTMLElement, onLink: (target: string) => void)
     terminal,
     fit: () => {
       fit.fit();
-      return { cols: terminal.cols, rows: terminal.rows };
+      return size();
+    },
+    ownSize: () => {
+      const own = fit.proposeDimensions();
+      // Where it is hidden, it has none.
+      return own && own.cols > 0 && own.rows > 0 ? own : size();
     },
     find: (text, isBack) => (isBack ? search.findPrevious(text) : search.findNext(text)),
     dispose: () => {

@@ -184,7 +184,8 @@ function connect(path: SessionPath, screen: Screen, shown: Signal<Shown>): Termi
     output: (data, drawn) => terminal.write(data, drawn),
     state: ({ isTypist, typist, cols, rows }) => {
       terminal.options.disableStdin = !isTypist;
-      if (!isTypist) terminal.resize(cols, rows);
+      if (isTypist) screen.fit();
+      else terminal.resize(cols, rows);
       tell({ isTypist, typist, note: null });
     },
     note: (note) => tell({ note }),
@@ -193,6 +194,7 @@ function connect(path: SessionPath, screen: Screen, shown: Signal<Shown>): Termi
       terminal.options.disableStdin = true;
       tell({ over: { code, text }, isTypist: false, typist: null });
     },
-    size: () => screen.fit(),
+    // Nothing of the screen may be lost: for a person who watches it goes on in the size that it has.
+    size: () => screen.ownSize(),
   });
 }

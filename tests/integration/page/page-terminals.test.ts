@@ -151,6 +151,35 @@ test('the keyboard can be taken as soon as the terminal’s code is loaded, not 
   await opened.close();
 });
 
+test('a person who watches sees the whole screen of a program, also after the connection was lost', async () => {
+  const agent = uniqueId('watch');
+  await run(agent, "printf '\\033[?1049h\\033[38;1Hlow-row\\033[H'; read -r x");
+  const opened = await setting.open();
+  let cut = (): void => undefined;
+  await opened.page.routeWebSocket(/\/terminal$/, (page) => {
+    const server = page.connectToServer();
+    cut = () => {
+      void server.close();
+      void page.close({ code: 1011 });
+    };
+  });
+  await opened.goto(`terminals?open=${agent}/local/0`);
+  const tile = opened.page.getByRole('region', { name: `Terminal 0 of ${agent}` });
+  const rows = tile.locator('.xterm-rows');
+  await rows.getByText('low-row').waitFor();
+  cut();
+  const lost = tile.getByText('Connection lost');
+  await lost.waitFor();
+  await lost.waitFor({ state: 'detached' });
+  // What is there is drawn by then.
+  await opened.page.evaluate(
+    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+  );
+  expect(await rows.innerText()).toContain('low-row');
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test.each([
   ['before it has typed them', 'input'],
   ['before it answers', 'typed'],
