@@ -94,7 +94,9 @@ export function followEvents(
     source.onerror = () => {
       if (isOver) return;
       if (source?.readyState !== EventSource.CLOSED) return trouble(true);
-      const tell = (): void => void (isOver || !source || trouble(true));
+      // By then the next connection may be there.
+      const tell = (): void =>
+        void (isOver || !source || source.readyState === EventSource.OPEN || trouble(true));
       check().then(tell, tell);
       clearTimeout(silence);
       timer = setTimeout(open, waitBefore(attempt++));

@@ -209,6 +209,33 @@ test('what is to be read again while it is being read is shown as it was, and th
   }
 });
 
+test('once a stream is there, the answer to why there was none does not say that there is none', async () => {
+  const id = await start('answer');
+  const opened = await setting.open();
+  const { page } = opened;
+  try {
+    let isRefused = false;
+    await page.route(`**/v1/agents/${id}/events`, (route) => {
+      if (isRefused) return route.continue();
+      isRefused = true;
+      return route.fulfill({ status: 503, body: '' });
+    });
+    const held = await holdBack(page, `/v1/agents/${id}`);
+    await opened.goto(`agents/${id}`);
+    await page.getByRole('log').getByText('answer', { exact: true }).waitFor();
+    // What the page asks at first, and why there was no stream.
+    await until(() => held.length === 2);
+    const answered = held.map(async (route) => (await route.request().response())?.finished());
+    await Promise.all(held.map((route) => route.continue()));
+    await Promise.all(answered);
+    await page.evaluate('new Promise((done) => setTimeout(done, 500))');
+    expect(await page.locator('.offline').count()).toBe(0);
+    expect(opened.faults).toEqual([]);
+  } finally {
+    await opened.end();
+  }
+});
+
 test('a tab that has lost the stream which all share shows what the tab says that follows it now', async () => {
   const opened = await setting.open();
   const context = opened.page.context();
