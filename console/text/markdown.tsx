@@ -1,9 +1,9 @@
 // An answer as Markdown, made harmless: no scripts, styles, forms or pictures, and links show where they lead.
 import DOMPurify from 'dompurify';
-import { Marked } from 'marked';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { tokensOf } from './highlight';
+import { htmlOf } from './limited-markdown';
 import { whenSeen } from './when-seen';
 
 const TAGS = [
@@ -16,24 +16,14 @@ const ATTRIBUTES = ['href', 'start', 'class'];
 const WEB = /^https?:\/\//i;
 const LANGUAGE = /^language-([\w+#-]{1,30})$/;
 
-/** Markup in an answer is shown, not obeyed and not left out; pictures are links, so that nothing is fetched. */
-const markdown = new Marked({
-  renderer: {
-    html: ({ text }) => escaped(text),
-    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || 'picture')}</a>`,
-  },
-});
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-
 DOMPurify.addHook('uponSanitizeAttribute', (element, attribute) => {
   if (attribute.attrName !== 'class') return;
   attribute.keepAttr = element.nodeName === 'CODE' && LANGUAGE.test(attribute.attrValue);
 });
 
 /** As a fragment of the document: no text becomes markup after it was cleaned. */
-function clean(text: string): DocumentFragment {
-  const fragment = DOMPurify.sanitize(markdown.parse(text, { async: false, gfm: true }), {
+function clean(html: string): DocumentFragment {
+  const fragment = DOMPurify.sanitize(html, {
     ...{ ALLOWED_TAGS: TAGS, ALLOWED_ATTR: ATTRIBUTES, ALLOWED_URI_REGEXP: WEB },
     // No address, though it is held against the pattern of addresses by default.
     ADD_URI_SAFE_ATTR: ['start'],
@@ -57,6 +47,20 @@ function showTarget(link: HTMLAnchorElement): void {
   link.after(note);
 }
 
+/** As it is if it cannot be read: an error in an effect would also end the effects of all that is shown later. */
+function shown(text: string): Node {
+  try {
+    const html = htmlOf(text);
+    if (html !== null) return clean(html);
+  } catch {
+    // Text is better than nothing.
+  }
+  const plain = document.createElement('p');
+  plain.className = 'plain-text';
+  plain.textContent = text;
+  return plain;
+}
+
 /** Of code whose language is told. Its tokens are texts: nothing is read as markup again. */
 function color(code: Element): void {
   const [, language] = LANGUAGE.exec(code.className) ?? [];
@@ -76,7 +80,7 @@ function color(code: Element): void {
 export function Markdown({ text }: { text: string }): VNode {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    place.current?.replaceChildren(clean(text));
+    place.current?.replaceChildren(shown(text));
     const blocks = place.current?.querySelectorAll('pre > code[class]') ?? [];
     const cancels = [...blocks].map((code) => whenSeen(code, () => color(code)));
     return () => cancels.forEach((cancel) => cancel());

@@ -137,6 +137,27 @@ test('code above a size, or with a line above one, is shown whole and without co
   await opened.close();
 });
 
+test('a text that is too hard to read as Markdown is shown as it is, and all that comes after it is shown', async () => {
+  const hard = [`${'>'.repeat(3_000)}end of the depth`, `${'a_'.repeat(30_000)}end of the word`];
+  const { opened, log } = await shown(
+    [...hard.map((text) => ({ text: `${text}\n\n${call('code_execution_tool', NOTHING)}` })), { text: FINE }],
+    'end of the depth',
+  );
+  await log.getByText('end of the word').waitFor();
+  await log.locator('strong', { hasText: 'bold' }).waitFor();
+  // At first it came message by message; now all of them come at once.
+  await opened.page.reload();
+  await log.locator('strong', { hasText: 'bold' }).waitFor();
+  expect(await opened.barriers()).toEqual([]);
+  await opened.goto('agents');
+  await opened.page.getByRole('list', { name: 'Agents' }).getByRole('listitem').first().waitFor();
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+const NOTHING = { runtime: 'terminal', code: 'true' };
+const FINE = '> - *a quoted list* with a fine **bold** word';
+
 test('a list in an answer keeps the number that it begins with', async () => {
   const { opened, log } = await shown([{ text: '3. third\n4. fourth\n\nlast line' }], 'last line');
   expect(await log.locator('.markdown ol').getAttribute('start')).toBe('3');
