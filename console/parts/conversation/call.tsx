@@ -15,7 +15,7 @@ const RESULT_CHARS = 4_000;
 export function Call({ call, result }: { call: ToolCall; result: ToolResult | undefined }): VNode {
   const patch = patchOf(call);
   const values = Object.entries(call.args)
-    .filter(([name]) => name !== patch?.name)
+    .filter(([name]) => name !== patch?.instead)
     .map(([name, value]) => ({
       name,
       ...(typeof value === 'string'
@@ -24,7 +24,9 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
     }));
   // Its longest text argument is its code.
   const main = values.reduce((best, one) => (one.text.length > best.length ? one.text : best), '');
-  const first = patch ? patch.files.map(({ path }) => path).join(', ') : (main.split('\n', 1)[0] ?? '');
+  const paths = patch?.files.map(({ path }) => path).join(', ');
+  const firstLine = patch?.instead === undefined ? (main.split('\n', 1)[0] ?? '') : null;
+  const first = [firstLine, paths].filter(Boolean).join(' · ');
   return (
     <>
       <details class={`folded call${result?.isError || call.denied ? ' failed' : ''}`}>
@@ -35,13 +37,13 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
           </span>
           <span class="quiet">{fateOf(call, result)}</span>
         </summary>
-        {patch && <Patch files={patch.files} />}
         {values.map(({ name, text, language }) => (
           <section key={name}>
             <p class="name">{name}</p>
             <Code text={text} language={language} label={`${name} of ${call.tool}`} />
           </section>
         ))}
+        {patch && <Patch files={patch.files} />}
         {call.denied && (
           <p class="problem">
             <ExactText text={call.denied} />
@@ -60,14 +62,20 @@ function fateOf({ denied }: ToolCall, result: ToolResult | undefined): string {
   return result.isError ? 'failed' : bytes(new TextEncoder().encode(result.content).length);
 }
 
-/** The argument that is a patch, or the content of a file that is written. */
-function patchOf({ args }: ToolCall): { name: string; files: FilePatch[] } | null {
+interface ShownPatch {
+  files: FilePatch[];
+  /** The argument that it says all of. One that a shell runs may hold more than its patch. */
+  instead?: string;
+}
+
+/** The argument that is or has a patch, or the content of a file that is written. */
+function patchOf({ tool, args }: ToolCall): ShownPatch | null {
   const { file_path: path, content } = args;
   if (typeof path === 'string' && typeof content === 'string')
-    return { name: 'content', files: [writtenFile(path, content)] };
+    return { files: [writtenFile(path, content)], instead: 'content' };
   for (const [name, value] of Object.entries(args)) {
     const files = typeof value === 'string' ? readPatch(value) : null;
-    if (files) return { name, files };
+    if (files) return { files, ...(tool === 'apply_patch' && { instead: name }) };
   }
   return null;
 }

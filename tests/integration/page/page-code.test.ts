@@ -158,6 +158,23 @@ test('a text that is too hard to read as Markdown is shown as it is, and all tha
 const NOTHING = { runtime: 'terminal', code: 'true' };
 const FINE = '> - *a quoted list* with a fine **bold** word';
 
+test('commands around a patch are shown with it', async () => {
+  const patch = ['*** Begin Patch', '*** Add File: notes.txt', '+hi', '*** End Patch'].join('\n');
+  const code = `echo before-it\n: <<'P'\n${patch}\nP\necho after-it`;
+  const { opened, log } = await shown(
+    [{ text: call('code_execution_tool', { runtime: 'terminal', code }) }, { text: 'last line' }],
+    'last line',
+  );
+  const folded = log.locator('details.call');
+  expect(await folded.locator('summary').innerText()).toContain('echo before-it · notes.txt');
+  await folded.locator('summary').click();
+  const region = folded.getByRole('region', { name: 'code of code_execution_tool' });
+  expect(await region.textContent()).toBe(`${code}\n`);
+  expect(await folded.locator('.file-patch .name').innerText()).toBe('adds notes.txt +1 -0');
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('a list in an answer keeps the number that it begins with', async () => {
   const { opened, log } = await shown([{ text: '3. third\n4. fourth\n\nlast line' }], 'last line');
   expect(await log.locator('.markdown ol').getAttribute('start')).toBe('3');
