@@ -42,10 +42,15 @@ export async function callApi<Answer>(
     if (options.signal?.aborted) throw err;
     throw new ApiProblem(0, method === 'GET' ? UNREAD : OFFLINE);
   });
+  if (!answer.ok) throw await problemOfAnswer(answer, path);
   const text = await answer.text();
-  if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  return (text === '' ? undefined : JSON.parse(text)) as Answer;
+}
+
+/** Of an answer that is none of what was asked for. One of 401 makes the page ask for a log-in. */
+export async function problemOfAnswer(answer: Response, path: string): Promise<ApiProblem> {
   if (answer.status === 401 && path !== '/v1/login') isSignedIn.value = false;
-  throw new ApiProblem(answer.status, problemIn(text, answer.status));
+  return new ApiProblem(answer.status, problemIn(await answer.text(), answer.status));
 }
 
 const UNREAD: ProblemText = {

@@ -2,7 +2,6 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { isOnline } from '../api/event-streams';
 import { bytes, ProblemNote } from '../parts/notes';
 import { LogView } from './log-view';
 import { runsOf, type LogPart, type LogWindow } from './log-windows';
@@ -111,9 +110,6 @@ function Windows({ view, label }: { view: LogView; label: string }): VNode {
     const frame = requestAnimationFrame(fill);
     return () => cancelAnimationFrame(frame);
   }, [windows]);
-  useEffect(() => {
-    if (isOnline.value) fill();
-  }, [isOnline.value]);
   const atEnd = (event: WheelEvent): void => {
     if (event.deltaY > 0 && !view.hasNewer()) void view.catchUp();
   };

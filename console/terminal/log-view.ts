@@ -1,6 +1,7 @@
 // The part of a log that a person is looking at: a few windows next to each other, one loaded at a time.
 import { signal } from '@preact/signals';
-import { problemOf, type ProblemText } from '../api/call-api';
+import { ApiProblem, isRefused, problemOf, type ProblemText } from '../api/call-api';
+import { waitBefore } from '../api/event-streams';
 import { isOutOfDate, windowAt, windowCount, withWindow, type LogPart, type LogWindow } from './log-windows';
 import { endOfLog, findInLog, logPath, readWindow } from './read-log';
 import type { SessionPath } from './terminal-socket';
@@ -82,11 +83,13 @@ export class LogView {
     const over = new AbortController();
     this.searching = over;
     this.missed.value = null;
-    const from = this.searchFrom(back);
+    let from = this.searchFrom(back);
     this.searchedTo.value = from;
     try {
-      const onStep = (at: number): void => void (this.searchedTo.value = at);
-      const match = await findInLog(this.path, { text, from, back, signal: over.signal, onStep });
+      const onStep = (at: number): void => void (this.searchedTo.value = from = at);
+      const match = await this.repeated(over.signal, (signal) =>
+        findInLog(this.path, { text, from, back, signal, onStep }),
+      );
       if (match) await this.goTo(match.from, match);
       else this.missed.value = text;
     } catch (err) {
@@ -118,12 +121,38 @@ export class LogView {
     const over = new AbortController();
     this.loading = over;
     try {
-      await work(over.signal);
-      this.problem.value = null;
+      await this.repeated(over.signal, work);
     } catch (err) {
       if (!over.signal.aborted) this.problem.value = problemOf(err);
     } finally {
       if (this.loading === over) this.loading = null;
     }
   }
+
+  /** Until the gateway answers, or `over` aborts. */
+  private async repeated<Answer>(
+    over: AbortSignal,
+    work: (over: AbortSignal) => Promise<Answer>,
+  ): Promise<Answer> {
+    for (let attempt = 0; ; attempt++)
+      try {
+        const answer = await work(over);
+        this.problem.value = null;
+        return answer;
+      } catch (err) {
+        if (over.aborted || !(err instanceof ApiProblem) || isRefused(err)) throw err;
+        this.problem.value = problemOf(err);
+        await pause(waitBefore(attempt), over);
+      }
+  }
 }
+
+/** Ends early if `over` aborts. */
+const pause = (ms: number, over: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    over.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

@@ -1,6 +1,6 @@
 // Reads parts of a session's log, and looks for texts in it, over the API.
 import type { Found } from '../../contracts/gateway/api';
-import { ApiProblem, callApi, pathOf, type ProblemText } from '../api/call-api';
+import { ApiProblem, callApi, pathOf, problemOfAnswer, type ProblemText } from '../api/call-api';
 import { reachOf, windowOf, type Chunk, type LogPart, type LogWindow } from './log-windows';
 import type { SessionPath } from './terminal-socket';
 
@@ -18,7 +18,7 @@ async function readPiece(path: string, { from, to }: LogPart, signal: AbortSigna
     if (signal.aborted) throw err;
     throw new ApiProblem(0, OFFLINE);
   });
-  if (!answer.ok) throw new ApiProblem(answer.status, (await answer.json()) as ProblemText);
+  if (!answer.ok) throw await problemOfAnswer(answer, path);
   const cause = answer.headers.get('Holdfast-Missing');
   const reached = Math.min(to, Number(answer.headers.get('Holdfast-To')));
   const end = Number(answer.headers.get('Holdfast-End'));

@@ -1,6 +1,6 @@
 // A terminal's long log in real Chromium: reached anywhere by offset, never held, downloaded whole.
 import { readFileSync } from 'node:fs';
-import type { Locator } from 'playwright-core';
+import type { Locator, Route } from 'playwright-core';
 import { MAX_WINDOWS, WINDOW_BYTES } from '../../../console/terminal/log-windows';
 import { logEnd, readWhole } from '../../../exec/output/log-reader';
 import { sessionPaths } from '../../../exec/session-paths';
@@ -146,6 +146,32 @@ test('a search finds a line upwards and downwards in the whole log, says what it
   await tile.getByRole('button', { name: 'Start' }).click();
   await until(async () => (await linesInView(box))[0] === lineOf(1));
   expect(asked).toHaveLength(1);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
+test('the history and a search in it go on by themselves once the gateway answers', async () => {
+  const opened = await setting.open();
+  const { page } = opened;
+  let take = (route: Route): Promise<void> => route.abort();
+  await page.route(/\/log(\/find)?\?/, (route) => take(route));
+  await opened.goto(`terminals?open=${agent}/local/0`);
+  const tile = page.getByRole('region', { name: `Terminal 0 of ${agent}` });
+  await tile.getByRole('button', { name: 'History' }).click();
+  await tile.getByRole('alert').filter({ hasText: 'The gateway does not answer.' }).waitFor();
+  take = (route) => route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' });
+  await tile.getByRole('alert').filter({ hasText: 'answered with status 502' }).waitFor();
+  take = (route) => route.continue();
+  const box = tile.getByRole('region', { name: 'History of terminal' });
+  await until(async () => (await linesInView(box)).includes(lineOf(LINES)));
+  await tile.getByRole('alert').waitFor({ state: 'detached' });
+  take = (route) => route.abort();
+  await tile.getByRole('searchbox', { name: 'Search the whole log' }).fill(lineOf(LINES - 7));
+  await tile.getByRole('button', { name: 'Find older' }).click();
+  await tile.getByRole('alert').filter({ hasText: 'The gateway does not answer.' }).waitFor();
+  take = (route) => route.continue();
+  await box.locator('mark', { hasText: lineOf(LINES - 7) }).waitFor();
+  expect(await tile.getByRole('alert').count()).toBe(0);
   expect(opened.faults).toEqual([]);
   await opened.close();
 });
