@@ -155,8 +155,10 @@ function useTerminal(
         });
         watch.observe(place.current);
       },
-      (err: unknown) =>
-        (shown.value = { ...shown.peek(), over: { code: 'page', text: problemOf(err).detail } }),
+      (err: unknown) => {
+        const { detail, next } = problemOf(err);
+        shown.value = { ...shown.peek(), over: { code: 'page', text: `${detail} ${next}` } };
+      },
     );
     return () => {
       isGone = true;

@@ -3,8 +3,9 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { UsageLine } from '../../../contracts/gateway/api';
+import { problemOf, type ProblemText } from '../../api/call-api';
 import { daysOf, type DaySeries } from './days';
-import { money } from '../notes';
+import { money, ProblemNote } from '../notes';
 
 export function DayPlots({ byDay }: { byDay: UsageLine[] }): VNode {
   const series = daysOf(byDay);
@@ -29,6 +30,7 @@ const short = (count: number): string => count.toLocaleString('en', { notation: 
 function DayPlot({ label, days, values, format }: DayPlotProps): VNode {
   const place = useRef<HTMLDivElement>(null);
   const isDark = useSignal(DARK.matches);
+  const problem = useSignal<ProblemText | null>(null);
   const drawn = JSON.stringify([days, values]);
   useEffect(() => {
     const change = (): void => void (isDark.value = DARK.matches);
@@ -38,9 +40,12 @@ function DayPlot({ label, days, values, format }: DayPlotProps): VNode {
   useEffect(() => {
     let isGone = false;
     let remove: (() => void) | undefined;
-    void import('./draw-days').then(({ drawDays }) => {
-      if (!isGone && place.current) remove = drawDays(place.current, { days, values, label, format });
-    });
+    void import('./draw-days').then(
+      ({ drawDays }) => {
+        if (!isGone && place.current) remove = drawDays(place.current, { days, values, label, format });
+      },
+      (err: unknown) => (problem.value = problemOf(err)),
+    );
     return () => {
       isGone = true;
       remove?.();
@@ -50,6 +55,7 @@ function DayPlot({ label, days, values, format }: DayPlotProps): VNode {
     <figure>
       <figcaption>{label} by day (UTC)</figcaption>
       <div class="plot" ref={place} aria-hidden="true" />
+      <ProblemNote problem={problem.value} />
     </figure>
   );
 }

@@ -21,8 +21,8 @@ interface Opened {
   rows: Locator;
 }
 
-async function openTile(agent: string): Promise<Opened> {
-  const opened = await setting.open();
+async function openTile(agent: string, page?: ConsolePage): Promise<Opened> {
+  const opened = page ?? (await setting.open());
   await opened.goto(`terminals?open=${agent}/local/0`);
   const tile = opened.page.getByRole('region', { name: `Terminal 0 of ${agent}` });
   return { opened, tile, rows: tile.locator('.xterm-rows') };
@@ -131,6 +131,16 @@ test('a selection is seen without WebGL, and is copied instead of interrupting t
   await typing.rows.getByText('interrupted').waitFor();
   expect(typing.opened.faults).toEqual([]);
   await typing.opened.close();
+});
+
+test('a terminal whose code is not there, as after an upgrade, says what to do', async () => {
+  const agent = uniqueId('old');
+  const opened = await setting.open();
+  await opened.page.route(/assets\/screen.*\.js$/, (route) => route.fulfill({ status: 404, body: '' }));
+  const { tile } = await openTile(agent, opened);
+  await tile.getByText('Reload the page.').waitFor();
+  expect(opened.faults).toEqual([]);
+  await opened.close();
 });
 
 test('the keyboard can be taken as soon as the terminal’s code is loaded, not before', async () => {

@@ -59,6 +59,20 @@ test('agents that do not answer are named, since the sums lack what they have us
   await opened.close();
 });
 
+test('where its code for drawing is not there, as after an upgrade, the page says what to do and shows its figures', async () => {
+  const opened = await setting.open();
+  await opened.page.route(/assets\/draw-days.*\.js$/, (route) => route.fulfill({ status: 404, body: '' }));
+  const total = { inputTokens: 12_345, outputTokens: 0, cachedTokens: 0, costUsd: null };
+  const json = { total, byAgent: [], byTree: [], byModel: [], byDay: [{ key: '2026-01-01', ...total }] };
+  await opened.page.route('**/v1/usage', (route) => route.fulfill({ json: { ...json, unanswered: [] } }));
+  await opened.goto('usage');
+  const plot = opened.page.getByRole('figure').filter({ hasText: 'Tokens by day' });
+  await plot.getByText('Reload the page.').waitFor();
+  await opened.page.getByRole('region', { name: 'By day' }).getByText('12,345').waitFor();
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('the sound is off until it is switched on, is remembered, and is played once for what begins to wait', async () => {
   const opened = await setting.open();
   const { page } = opened;
