@@ -2,7 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { AgentOverview } from '../../contracts/agents/agent';
-import { callApi, pathOf } from './call-api';
+import { callApi, isRefused, pathOf } from './call-api';
+import { SILENT_MS } from './event-streams';
 
 const AT_ONCE = 2;
 const EVERY_MS = 5_000;
@@ -23,7 +24,7 @@ function begin(): void {
   }
 }
 
-/** Null before the answer, and without one. Asked again when `version` changes, and while it works. */
+/** Null before the answer, and without one. Asked again when `version` changes, while it works, and without an answer. */
 export function useSeenState(id: string, version: string | null): AgentOverview | null {
   const state = useSignal<AgentOverview | null>(null);
   useEffect(() => {
@@ -35,16 +36,21 @@ export function useSeenState(id: string, version: string | null): AgentOverview 
       begin();
     };
     const again = (): void => (document.hidden ? void (timer = setTimeout(again, EVERY_MS)) : ask());
-    const read = (): Promise<void> =>
-      callApi<AgentOverview>('GET', pathOf('agents', id), undefined, { signal: over.signal }).then(
+    const read = (): Promise<void> => {
+      // One that is never answered must not keep others from being asked.
+      const signal = AbortSignal.any([over.signal, AbortSignal.timeout(SILENT_MS)]);
+      return callApi<AgentOverview>('GET', pathOf('agents', id), undefined, { signal }).then(
         (answer) => {
           if (over.signal.aborted) return;
           state.value = answer;
           if (answer.status === 'working') timer = setTimeout(again, EVERY_MS);
         },
         // The list says what is known without the agent.
-        () => undefined,
+        (err: unknown) => {
+          if (!over.signal.aborted && !isRefused(err)) timer = setTimeout(again, EVERY_MS);
+        },
       );
+    };
     ask();
     return () => {
       over.abort();

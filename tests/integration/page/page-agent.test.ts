@@ -209,6 +209,31 @@ test('the list shows sub-agents below their parent, what each is doing, and what
   await opened.close();
 });
 
+test('the list goes on showing what an agent is doing after a request for it was lost', async () => {
+  const go = join(files.directory, uniqueId('go'));
+  const id = await start([
+    terminal(`until [ -e ${go} ]; do sleep 0.1; done`),
+    { text: 'never', delayMs: 600_000 },
+  ]);
+  const opened = await setting.open();
+  const { page } = opened;
+  await opened.goto('agents');
+  const row = page.getByRole('list', { name: 'Agents' }).getByRole('listitem').filter({ hasText: id });
+  await row.getByText('Step 1: ').waitFor();
+  let isLost = false;
+  await page.route(`**/v1/agents/${id}`, (route) => {
+    if (isLost) return route.continue();
+    isLost = true;
+    return route.abort();
+  });
+  await until(() => isLost);
+  writeFileSync(go, '');
+  await row.getByText('Step 2: ').waitFor();
+  await setting.operator.post(`/v1/agents/${id}/stop`);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('an agent that is not there is no lost connection, and has no time line', async () => {
   const opened = await setting.open();
   const { page } = opened;
