@@ -27,7 +27,7 @@ export class Reading<Answer> {
   private state: 'idle' | 'asked' | 'reading' | 'again' = 'idle';
 
   constructor(
-    private readonly path: string,
+    private readonly ask: (signal: AbortSignal) => Promise<Answer>,
     private readonly told: Told<Answer>,
   ) {
     this.readAnew();
@@ -61,7 +61,7 @@ export class Reading<Answer> {
     this.state = 'reading';
     let fault: unknown;
     try {
-      const answer = await callApi<Answer>('GET', this.path, undefined, { signal });
+      const answer = await this.ask(signal);
       if (!signal.aborted) this.told.answer(answer);
     } catch (err) {
       if (!signal.aborted) this.told.problem(problemOf(err));
@@ -85,7 +85,7 @@ export function useLoaded<Answer>(path: string, everyMs?: number): Loaded<Answer
   const problem = useSignal<ProblemText | null>(null);
   const reading = useRef<Reading<Answer> | undefined>(undefined);
   useEffect(() => {
-    const current = new Reading<Answer>(path, {
+    const current = new Reading<Answer>((signal) => callApi('GET', path, undefined, { signal }), {
       answer: (answer) => {
         value.value = answer;
         problem.value = null;

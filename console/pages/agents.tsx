@@ -1,9 +1,10 @@
 // The agents: filter, search, and a list of any length, sub-agents below their parents.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { AgentEntry } from '../api/agent-entry';
-import { callApi, problemOf, type Listed, type ProblemText } from '../api/call-api';
+import { callApi, type Listed, type ProblemText } from '../api/call-api';
+import { Reading } from '../api/load';
 import { openAgents } from '../api/overview';
 import { linkTo } from '../api/place';
 import { mayAct } from '../api/signed-in';
@@ -107,41 +108,53 @@ interface Found {
 
 const SETTLE_MS = 300;
 
-/** Read again when the open agents change; what is typed is sought when it settles. */
+/** Read again when the open agents change, as many pages as are shown; what is typed is sought when it settles. */
 function useAgents(filter: string, text: string): Found {
-  const items = useSignal<AgentEntry[] | null>(null);
+  const found = useSignal<Listed<AgentEntry> | null>(null);
   const problem = useSignal<ProblemText | null>(null);
-  const next = useSignal<string | null>(null);
-  const query = FILTERS.find(({ name }) => name === filter)?.query ?? {};
-  const read = async (signal?: AbortSignal, cursor?: string): Promise<void> => {
-    const params = new URLSearchParams({ ...query, limit: String(PAGE), ...(text && { text }) });
-    if (cursor) params.set('cursor', cursor);
-    try {
-      const page = await callApi<Listed<AgentEntry>>(
-        'GET',
-        `/v1/agents?${params.toString()}`,
-        undefined,
-        signal && { signal },
-      );
-      items.value = cursor ? [...(items.value ?? []), ...page.items] : page.items;
-      next.value = page.next;
-      problem.value = null;
-    } catch (err) {
-      if (!signal?.aborted) problem.value = problemOf(err);
-    }
-  };
-  const told = openAgents.value;
+  const reading = useRef<Reading<Listed<AgentEntry>>>(undefined);
+  const sought = JSON.stringify([filter, text]);
+  const shown = useSignal({ sought, pages: 1 });
+  const pages = shown.value.sought === sought ? shown.value.pages : 1;
   useEffect(() => {
-    const over = new AbortController();
-    const timer = setTimeout(() => void read(over.signal), items.value === null ? 0 : SETTLE_MS);
+    const query = { ...FILTERS.find(({ name }) => name === filter)?.query, ...(text && { text }) };
+    const begin = (): void => {
+      reading.current = new Reading((signal) => readPages(query, pages, signal), {
+        answer: (answer) => {
+          found.value = answer;
+          problem.value = null;
+        },
+        problem: (told) => (problem.value = told),
+      });
+    };
+    const timer = setTimeout(begin, found.value === null ? 0 : SETTLE_MS);
     return () => {
       clearTimeout(timer);
-      over.abort();
+      reading.current?.end();
     };
-  }, [filter, text, told]);
-  const cursor = next.value;
+  }, [filter, text, pages]);
+  const told = openAgents.value;
+  useEffect(() => reading.current?.readAnew(), [told]);
   return {
-    ...{ items: items.value, problem: problem.value, next: cursor },
-    more: () => void (cursor && read(undefined, cursor)),
+    ...{ items: found.value?.items ?? null, problem: problem.value, next: found.value?.next ?? null },
+    more: () => (shown.value = { sought, pages: pages + 1 }),
   };
+}
+
+async function readPages(
+  query: Record<string, string>,
+  pages: number,
+  signal: AbortSignal,
+): Promise<Listed<AgentEntry>> {
+  const items: AgentEntry[] = [];
+  let next: string | null = null;
+  do {
+    const params = new URLSearchParams({ ...query, limit: String(PAGE), ...(next && { cursor: next }) });
+    const path = `/v1/agents?${params.toString()}`;
+    const page: Listed<AgentEntry> = await callApi('GET', path, undefined, { signal });
+    items.push(...page.items);
+    next = page.next;
+    pages -= 1;
+  } while (pages > 0 && next !== null);
+  return { items, next };
 }

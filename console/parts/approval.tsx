@@ -74,7 +74,9 @@ function useWhole(approval: KeyedApproval): { whole: KeyedApproval | null; probl
   const isCut = approval.values?.some(({ omitted }) => omitted > 0) ?? true;
   useEffect(() => {
     if (!isCut) return undefined;
-    const reading = new Reading<KeyedApproval>(pathOf('approvals', key), {
+    const ask = (signal: AbortSignal): Promise<KeyedApproval> =>
+      callApi('GET', pathOf('approvals', key), undefined, { signal });
+    const reading = new Reading(ask, {
       answer: (answer) => {
         whole.value = answer;
         problem.value = null;

@@ -53,6 +53,25 @@ test(`${AGENTS} agents scroll to the last, with few of them in the page at any t
   await opened.close();
 });
 
+test('more pages of the list stay when an agent is started', async () => {
+  const opened = await setting.open('viewer');
+  const { page } = opened;
+  await page.route(/\/v1\/agents\?/, (route) =>
+    route.continue({ url: route.request().url().replace('limit=1000', 'limit=100') }),
+  );
+  await opened.goto('agents');
+  await page.getByText('100 and more').waitFor();
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await page.getByText('200 and more').waitFor();
+  const read = page.waitForResponse((response) => response.url().includes('/v1/agents?'));
+  await engine.client.agent('another').start({ mode: 'conversation', model: 'scripted:none.yaml' });
+  await (await read).finished();
+  await page.evaluate('new Promise((done) => setTimeout(done, 500))');
+  expect(await page.getByText('200 and more').count()).toBe(1);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('what is sought is sent to the server, which finds it, and a filter too', async () => {
   const opened = await setting.open('viewer');
   const { page } = opened;
