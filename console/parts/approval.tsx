@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { KeyedApproval } from '../../contracts/gateway/api';
 import { useAction } from '../api/actions';
+import { draftOf } from '../api/drafts';
 import { callApi, pathOf, type ProblemText } from '../api/call-api';
 import { Reading } from '../api/load';
 import { mayAct } from '../api/signed-in';
@@ -90,9 +91,9 @@ function useWhole(approval: KeyedApproval): { whole: KeyedApproval | null; probl
 
 function Answer({ approval, isWhole }: { approval: KeyedApproval; isWhole: boolean }): VNode {
   const { isRunning, problem, run } = useAction();
-  const reason = useSignal('');
   const forSession = useSignal(false);
   const { hash, key } = approval;
+  const reason = draftOf('reason', key);
   const approve = (): Promise<unknown> =>
     callApi('POST', `${pathOf('approvals', key)}/approve`, {
       hash,

@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import type { Message } from '../../../contracts/agents/agent';
 import { useAction } from '../../api/actions';
 import { pathOf } from '../../api/call-api';
+import { draftOf } from '../../api/drafts';
 import { useOnce } from '../../api/once';
 import { unsent } from '../../text/unsent';
 import { ProblemNote } from '../notes';
@@ -16,7 +17,7 @@ interface SendFormProps {
 
 export function SendForm({ id, messages, isWorking }: SendFormProps): VNode {
   const { isRunning, problem, run } = useAction();
-  const text = useSignal('');
+  const text = draftOf('message', id);
   const told = useSignal('');
   const once = useOnce();
   const send = (mode: 'queue' | 'interrupt'): void => {

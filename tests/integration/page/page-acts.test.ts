@@ -180,6 +180,26 @@ test('a message is another one than the same text before whose answer was lost, 
   await opened.close();
 });
 
+test('a message that is half written when the log-in ends is there after the next one', async () => {
+  const id = await start([{ text: 'one' }]);
+  const opened = await shown(id);
+  const { page } = opened;
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await field.fill('half of a mess');
+  await page.context().clearCookies();
+  await field.press('Enter');
+  await page.getByText('You are not logged in').waitFor();
+  const { token } = await setting.gateway.tokens.create({
+    ...{ name: 'again', role: 'operator', agents: ['*'], validMs: null },
+  });
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('heading', { level: 1, name: id }).waitFor();
+  expect(await field.inputValue()).toBe('half of a mess');
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('what is typed while a message is on its way stays in its field', async () => {
   const id = await start([{ text: 'one' }, { text: 'two' }]);
   await until(isIdle(id));
