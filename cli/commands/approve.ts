@@ -1,9 +1,10 @@
 // `holdfast approve` and `holdfast deny`: answers to pending approvals.
 import { userInfo } from 'node:os';
-import type { AnsweredApprovals, WaitingApproval } from '../../client/agents/approval-desk';
+import type { AnsweredApprovals, ApprovalDesk, WaitingApproval } from '../../client/agents/approval-desk';
 import type { Approval } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { inertLine, inertText } from '../../contracts/text/inert';
+import { knownError } from '../../system/known-error';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { tellUnanswered, tellUnread } from '../print/tell-unanswered';
@@ -47,9 +48,10 @@ async function answer(
     showAll(told, options);
     return 0;
   }
-  // What is meant may be with one that needs longer to answer.
-  const isComplete = told.unanswered.length + told.unread.length === 0 || told.waiting.some(isMeantBy(id));
-  const one = chosen(isComplete ? told.waiting : await approvals.list(agent), id);
+  const { waiting, unanswered, unread } = told;
+  // One that needs longer to answer may have what is meant, or another with the same beginning.
+  const isSure = unanswered.length + unread.length === 0 || waiting.some((other) => other.id === id);
+  const one = chosen(isSure ? { waiting, silent: [] } : await approvals.listPatiently(agent), id);
   if (options.show) return await showWhole(context, one, options.json === true);
   // What the hash covers.
   if (said === 'approved' && !options.json) process.stdout.write(shown(one));
@@ -71,22 +73,30 @@ function showAll({ waiting, unanswered, unread }: AnsweredApprovals, options: An
   tellUnread(options, unread);
 }
 
+type Pending = Awaited<ReturnType<ApprovalDesk['listPatiently']>>;
+
 const isMeantBy =
   (id: string | undefined) =>
   (one: WaitingApproval): boolean =>
     id === undefined || one.id.startsWith(id);
 
-/** Throws `approval_unknown`, which lists what is pending, if it is not clear which one is meant. */
-function chosen(waiting: WaitingApproval[], id: string | undefined): WaitingApproval {
+/**
+ * Throws `approval_unknown`, which lists what is pending, if it is not clear which one is meant: where some could not be
+ * asked, only a whole id says that. Where nothing else waits, throws what kept them from answering.
+ */
+function chosen({ waiting, silent }: Pending, id: string | undefined): WaitingApproval {
   const exact = waiting.filter((one) => one.id === id);
   const meant = exact.length > 0 ? exact : waiting.filter(isMeantBy(id));
   const [one, ...more] = meant;
-  if (one && more.length === 0) return one;
+  const [first] = silent;
+  if (one && more.length === 0 && (exact.length > 0 || !first)) return one;
+  if (first && waiting.length === 0) throw first.reason;
   const allowed = (meant.length > 0 ? meant : waiting).map((other) => other.id).join(', ');
   const got = id ?? (waiting.length === 0 ? 'no id' : `no id, and ${waiting.length} are waiting`);
+  const unasked = silent.map(({ what, reason }) => `${what} (${knownError(reason).code})`).join(', ');
   throw new HoldfastError('approval_unknown', {
-    got,
-    allowed: allowed || 'none, because nothing is waiting',
+    got: unasked ? `${got}, while more may wait where nothing answers: ${unasked}` : got,
+    allowed: unasked ? `a whole id, such as ${allowed}` : allowed || 'none, because nothing is waiting',
   });
 }
 

@@ -55,19 +55,34 @@ export class ApprovalDesk {
    * `no_worker`, `no_server` or whatever else kept one from answering, rather than say that nothing waits.
    */
   async list(agent?: string): Promise<WaitingApproval[]> {
+    const { waiting, silent } = await this.listPatiently(agent);
+    const [first] = silent;
+    if (first && waiting.length === 0) throw first.reason;
+    return waiting;
+  }
+
+  /**
+   * The same, however long each takes to answer, with the workflows and namespaces that could not be asked and may keep
+   * more.
+   */
+  async listPatiently(
+    agent?: string,
+  ): Promise<{ waiting: WaitingApproval[]; silent: { what: string; reason: unknown }[] }> {
     const { asked, unread } = await this.openAskers(agent);
-    const told = await Promise.allSettled(
-      asked.map(({ workflowId }) =>
-        this.of(workflowId)
-          .catch(noneIfNeverAsks)
-          .catch((err: unknown) => Promise.reject(errorOf(workflowId, err))),
-      ),
+    const waiting: WaitingApproval[] = [];
+    const silent: { what: string; reason: unknown }[] = [];
+    await Promise.all(
+      asked.map(async ({ workflowId }) => {
+        try {
+          waiting.push(...(await this.of(workflowId).catch(noneIfNeverAsks)));
+        } catch (err) {
+          silent.push({ what: workflowId, reason: errorOf(workflowId, err) });
+        }
+      }),
     );
-    const waiting = told.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-    const unasked =
-      told.find((one) => one.status === 'rejected') ?? unread.find(({ reason }) => !isGone(reason));
-    if (unasked && waiting.length === 0) throw unasked.reason;
-    return waiting.sort(byAge);
+    for (const { namespace, reason } of unread)
+      if (!isGone(reason)) silent.push({ what: `namespace ${namespace}`, reason });
+    return { waiting: waiting.sort(byAge), silent };
   }
 
   /**

@@ -43,6 +43,24 @@ describe('an open session whose queue has no worker', () => {
     expect(JSON.parse(forPrograms.stderr)).toEqual({ unanswered: [expect.stringContaining(stray)] });
   }, 60_000);
 
+  test('keeps approve and deny from taking the only approval that is known for the one that is meant; its whole id says so', async () => {
+    const session = engine.client.session({ agent: 'asked', session: 0 }, { cwd: files.directory });
+    const running = session.exec({ code: 'echo approved', id: 'known' });
+    running.catch(() => undefined);
+    await until(
+      async () => (await engine.client.approvals.of(session.workflowId).catch(() => [])).length > 0,
+    );
+    for (const args of [['approve'], ['deny'], ['approve', 'kno']]) {
+      const { code, stdout, stderr } = await engine.cliInTurn(args);
+      expect([code, stdout]).toEqual([66, '']);
+      expect(stderr).toMatch(
+        /approval_unknown: .*exec\/stray\/local\/0 \(\w+\), allowed a whole id, such as known/,
+      );
+    }
+    expect((await engine.cliInTurn(['approve', 'known'])).code).toBe(0);
+    expect((await running).output).toBe('approved\n');
+  }, 120_000);
+
   test('is neither asked nor named for a token that may not see its agent', async () => {
     const limited = await ApiClient.of(own.gateway, 'viewer', ['zzz*']);
     expect(await limited.get('/v1/approvals')).toEqual({
