@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { checkedSession } from '../../contracts/ids';
+import { checkedId, checkedSession } from '../../contracts/ids';
 import { countsText } from '../../contracts/workspaces/change-texts';
 import { REWOUND_PARTS, type RewoundPart } from '../../contracts/workspaces/rewinds';
 import { attach } from '../commands/attach';
@@ -13,7 +13,7 @@ import { allWork } from '../print/work';
 import { family, forest } from '../print/work-lines';
 import { changeLines, diffLines, rewindRemarks, stepLine } from '../print/workspace-lines';
 import type { ChatOptions } from './open-conversation';
-import { waitingSessions, type ChatStatus } from './status-lines';
+import { waitingSessions, type ChatStatus, type RunningSession } from './status-lines';
 
 /** The longest that a shell takes to start on a busy machine. */
 const OPENING_MS = 20_000;
@@ -53,8 +53,8 @@ export const COMMANDS: readonly ChatCommand[] = [
   },
   {
     name: '/attach',
-    takes: '[N]',
-    does: 'the terminal of a session; ctrl-] comes back',
+    takes: '[N] [HOST]',
+    does: 'the terminal of a session, on the agent’s host or another; ctrl-] comes back',
     run: attachTo,
   },
   {
@@ -151,10 +151,9 @@ function help(): string {
 }
 
 async function attachTo(chat: CommandedChat, rest: string): Promise<void> {
-  const session = rest === '' ? theSession(chat) : checkedSession(/^\d+$/.test(rest) ? Number(rest) : rest);
+  const { host, session } = sessionOf(chat, rest);
   const { agent, status, options } = chat;
-  const host = status.state?.host ?? options.host;
-  const isShown = status.running.some((one) => one.session === session);
+  const isShown = status.running.some((one) => one.session === session && one.host === host);
   const deadline = Date.now() + (isShown ? OPENING_MS : 0);
   await chat.handOver(() =>
     whenThere(deadline, () => attach({ ...options, agent: agent.id, host, session, detachKey: 'ctrl-]' })),
@@ -174,16 +173,29 @@ async function whenThere(deadline: number, work: () => Promise<unknown>): Promis
   }
 }
 
-/** The session that waits for a person, or the only one in which something runs. */
-function theSession({ status }: CommandedChat): number {
-  const waiting = waitingSessions(status);
-  const only = waiting.length > 0 ? waiting : status.running;
-  const [first] = only;
-  if (first && only.length === 1) return first.session;
+/** The one that waits for a person, else the only one in which something runs; of those with this number, if there is one. */
+function sessionOf(
+  { status, options }: CommandedChat,
+  rest: string,
+): Pick<RunningSession, 'host' | 'session'> {
+  const [number = '', ...hosts] = rest.split(/\s+/);
+  const session = number === '' ? null : checkedSession(/^\d+$/.test(number) ? Number(number) : number);
+  if (session !== null && hosts.length > 0) return { host: checkedId('host', hosts.join(' ')), session };
+  const isMeant = (one: RunningSession): boolean => session === null || one.session === session;
+  const waiting = waitingSessions(status).filter(isMeant);
+  const meant = waiting.length > 0 ? waiting : status.running.filter(isMeant);
+  const [first] = meant;
+  if (first && meant.length === 1) return first;
+  const host = status.state?.host ?? options.host;
+  // One in which nothing runs may be open, too.
+  if (session !== null && !first) return { host, session };
+  const isHere = meant.every((one) => one.host === host);
   throw new HoldfastError('invalid_input', {
     what: 'The session to attach to',
-    got: 'no number',
-    allowed: only.map(({ session }) => session).join(', ') || 'the number of a session; /tree shows them',
+    got: session === null ? 'no number' : `${session}, on several hosts`,
+    allowed:
+      meant.map((one) => (isHere ? one.session : `${one.session} ${one.host}`)).join(', ') ||
+      'the number of a session; /tree shows them',
   });
 }
 

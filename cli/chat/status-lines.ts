@@ -5,13 +5,15 @@ import { isScriptSession } from '../../contracts/agents/script-sessions';
 import { age } from '../print/age';
 import { inertLine } from '../../contracts/text/inert';
 import { styled } from '../terminal/terminal-style';
+import { sameSession, type GivenOptions } from '../print/next-step';
 import { usageText } from '../print/usage-text';
 import type { Work } from '../print/work';
-import { cut } from './plain-lines';
+import { cut, wrapped } from './plain-lines';
 import { counted } from '../../contracts/text/counted';
 
 /** A session in which something runs. */
-interface RunningSession {
+export interface RunningSession {
+  host: string;
   session: number;
   waits: Work['waits'];
 }
@@ -52,19 +54,27 @@ export function sawMessage({ forPeople, sent }: ChatStatus, message: Message): v
 
 /** Sessions that a person should join: that of an interactive script, or one that waits for input. */
 export function waitingSessions({
+  state,
   running,
   forPeople,
 }: ChatStatus): (RunningSession & { isScript: boolean })[] {
   const named = [...forPeople.values()];
-  const isForPeople = (session: number): boolean =>
-    named.includes(session) || (named.includes(null) && isScriptSession(session));
+  // The calls name sessions of the agent's own host.
+  const isForPeople = ({ host, session }: RunningSession): boolean =>
+    host === state?.host && (named.includes(session) || (named.includes(null) && isScriptSession(session)));
   return running.flatMap((one) => {
-    const isScript = isForPeople(one.session);
+    const isScript = isForPeople(one);
     return isScript || one.waits ? [{ ...one, isScript }] : [];
   });
 }
 
-export function statusLines(status: ChatStatus, isWriting: boolean, columns: number): string[] {
+/** @param given the options that lead to its server */
+export function statusLines(
+  status: ChatStatus,
+  isWriting: boolean,
+  columns: number,
+  given: GivenOptions,
+): string[] {
   const { id, state } = status;
   if (!state) return [styled('dim', cut(`${id}  …`, columns))];
   const parts = [
@@ -74,16 +84,26 @@ export function statusLines(status: ChatStatus, isWriting: boolean, columns: num
   ];
   return [
     ...waitingSessions(status)
-      .flatMap((one) => [
-        `${waitText(one)}: /attach ${one.session}, or from elsewhere`,
-        `  holdfast attach --agent ${id} --session ${one.session}`,
-      ])
-      .map((line) => styled('yellow', cut(inertLine(line), columns))),
+      .flatMap(({ host, session, ...one }) => {
+        const isElsewhere = host !== state.host;
+        const [on, to] = isElsewhere ? [` on ${host}`, ` ${host}`] : ['', ''];
+        const how = `/attach ${session}${to}, or from elsewhere`;
+        const there = sameSession({ ...given, agent: id, host, session });
+        return [
+          cut(inertLine(`${waitText(`${session}${on}`, one)}: ${how}`), columns),
+          // A part of a command is of no use.
+          ...wrapped(inertLine(`  holdfast attach${there}`), columns),
+        ];
+      })
+      .map((line) => styled('yellow', line)),
     styled('dim', cut(inertLine(parts.filter((part) => part).join('; ')), columns)),
   ];
 }
 
-const waitText = ({ session, waits, isScript }: RunningSession & { isScript: boolean }): string => {
+const waitText = (
+  session: string,
+  { waits, isScript }: Pick<RunningSession, 'waits'> & { isScript: boolean },
+): string => {
   const since = waits ? ` since ${age(waits.since)}` : '';
   if (isScript) return `a script waits for a person${since}`;
   return `session ${session} waits for ${waits?.for ?? 'input'}${since}`;

@@ -270,7 +270,7 @@ export class TerminalChat implements CommandedChat {
       status.running = all.flatMap(({ workflowId, waits, session }) => {
         const ref = parseSessionWorkflowId(workflowId);
         const runs = waits !== null || session?.status === 'running' || session?.status === 'waiting_input';
-        return ref && runs ? [{ session: ref.session, waits }] : [];
+        return ref && runs ? [{ host: ref.host, session: ref.session, waits }] : [];
       });
     }
   }
@@ -283,7 +283,7 @@ export class TerminalChat implements CommandedChat {
       ...this.status.sent.map((text) =>
         styled('cyan', cut(`   queued  ${plainText(text).replaceAll('\n', ' ')}`, columns - 1)),
       ),
-      ...statusLines(this.status, this.reply.isWriting, columns - 1),
+      ...statusLines(this.status, this.reply.isWriting, columns - 1, this.options),
     ];
   }
 }

@@ -22,17 +22,17 @@ export function sameSession(given: GivenOptions): string {
     ...(agent !== undefined && agent !== DEFAULT_AGENT ? [`--agent ${readableWord(agent)}`] : []),
     ...(host !== undefined && host !== LOCAL_HOST ? [`--host ${readableWord(host)}`] : []),
     ...(session ? [`--session ${session}`] : []),
-    sameServer(given),
   ]
-    .filter(Boolean)
     .map((option) => ` ${option}`)
+    .concat(sameServer(given))
     .join('');
 }
 
-const sameServer = ({ data, address, namespace, profile }: GivenOptions): string =>
+/** The options that lead another command to the same server. */
+export const sameServer = ({ data, address, namespace, profile }: GivenOptions): string =>
   Object.entries({ data, address, namespace, profile })
-    .flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${readableWord(value)}`]))
-    .join(' ');
+    .map(([name, value]) => (value === undefined ? '' : ` --${name} ${readableWord(value)}`))
+    .join('');
 
 type PersonalStep = (to: string, facts: ErrorFacts) => string | undefined;
 

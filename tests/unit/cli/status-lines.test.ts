@@ -1,11 +1,13 @@
-import type { ToolCall } from '../../../contracts/agents/agent';
-import { newStatus, sawMessage, waitingSessions } from '../../../cli/chat/status-lines';
+import type { AgentState, ToolCall } from '../../../contracts/agents/agent';
+import { newStatus, sawMessage, statusLines, waitingSessions } from '../../../cli/chat/status-lines';
 
 const SCRIPT = 980_123;
+const STATE = { host: 'local', status: 'working', turns: 1, queued: 0, usage: null } as AgentState;
 
 function afterCall(call: Omit<ToolCall, 'callId'>, running: number[], isDone = false): number[] {
   const status = newStatus('a');
-  status.running = running.map((session) => ({ session, waits: null }));
+  status.state = STATE;
+  status.running = running.map((session) => ({ host: 'local', session, waits: null }));
   const calls = [{ callId: 'c', ...call }];
   const parsed = { kind: 'calls' as const, calls, headline: null, thoughts: [], prose: '' };
   sawMessage(status, { role: 'assistant', parsed });
@@ -29,4 +31,25 @@ test('an interactive script that an earlier release recorded is named in whichev
   const call = { tool: 'execute_python_code', args: { code: 'x', interactive: true } };
   expect(afterCall(call, [3, SCRIPT])).toEqual([SCRIPT]);
   expect(afterCall({ ...call, args: { ...call.args, session: 3 } }, [3, SCRIPT])).toEqual([3]);
+});
+
+test('a session that waits is named with the host and the server that the command to attach needs', () => {
+  const status = newStatus('a');
+  status.state = STATE;
+  const waits = { for: 'input', since: new Date().toISOString() };
+  status.running = ['local', 'laptop'].map((host) => ({ host, session: 0, waits }));
+  const given = { data: '/my data', host: 'local', namespace: 'own' };
+  const lines = statusLines(status, false, 200, given).join('\n');
+  expect(lines).toMatch(/session 0 waits for input since \S+: \/attach 0, or/);
+  expect(lines).toContain("  holdfast attach --agent a --data '/my data' --namespace own");
+  expect(lines).toMatch(/session 0 on laptop waits for input since \S+: \/attach 0 laptop, or/);
+  expect(lines).toContain("  holdfast attach --agent a --host laptop --data '/my data' --namespace own");
+});
+
+test('a script is a person’s only on the agent’s own host', () => {
+  const status = newStatus('a');
+  status.state = STATE;
+  status.forPeople.set('c', SCRIPT);
+  status.running = [{ host: 'laptop', session: SCRIPT, waits: null }];
+  expect(waitingSessions(status)).toEqual([]);
 });
