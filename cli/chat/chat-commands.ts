@@ -9,6 +9,7 @@ import { REWOUND_PARTS, type RewoundPart } from '../../contracts/workspaces/rewi
 import { attach } from '../commands/attach';
 import type { CliContext } from '../context';
 import { note, styled } from '../terminal/terminal-style';
+import { sameServer, sameSession } from '../print/next-step';
 import { allWork } from '../print/work';
 import { family, forest } from '../print/work-lines';
 import { changeLines, diffLines, rewindRemarks, stepLine } from '../print/workspace-lines';
@@ -226,7 +227,9 @@ async function rewind(chat: CommandedChat, rest: string): Promise<void> {
   const lines = result.files ? changeLines(result.files.changes) : [];
   if (lines.length > 0) chat.print(lines.join('\n'));
   const undo = (step: number): string => `/rewind ${step}`;
-  const reset = (session: number): string => `holdfast reset --agent ${agent.id} --session ${session}`;
+  const { host } = chat.status.state ?? chat.options;
+  const reset = (session: number): string =>
+    `holdfast reset${sameSession({ ...chat.options, agent: agent.id, host, session })}`;
   for (const remark of rewindRemarks({ result, isDry: false, undo, reset })) note(remark);
 }
 
@@ -244,6 +247,7 @@ async function fork(chat: CommandedChat, rest: string): Promise<void> {
   const at = rest === '' ? undefined : Number(rest);
   const id = `${chat.agent.id.slice(0, 50)}-${randomBytes(3).toString('hex')}`;
   const forked = await chat.agent.fork(id, at === undefined ? {} : { at });
-  note(`This is now ${id}; ${chat.agent.id} keeps running too: \`holdfast chat --agent ${chat.agent.id}\`.`);
+  const back = `holdfast chat --agent ${chat.agent.id}${sameServer(chat.options)}`;
+  note(`This is now ${id}; ${chat.agent.id} keeps running too: \`${back}\`.`);
   chat.switchTo(forked);
 }

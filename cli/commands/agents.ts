@@ -6,6 +6,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { checkModel, modelInFull } from '../check-model';
 import { openContext, type GlobalOptions } from '../context';
 import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
+import { sameServer } from '../print/next-step';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import { printResult, resultCode } from '../print/turn-result';
@@ -33,7 +34,7 @@ export async function send(agent: string, message: string, options: SendOptions)
   if (options.wait) return await answer(handle, text, mode, options);
   await handle.post(text, { mode });
   if (options.json) printJson({ agent, sent: true });
-  else note(`Sent. \`holdfast chat --agent ${agent}\` shows the reply.`);
+  else note(`Sent. \`holdfast chat --agent ${agent}${sameServer(options)}\` shows the reply.`);
   return 0;
 }
 
@@ -43,7 +44,7 @@ async function answer(
   mode: 'queue' | 'interrupt',
   options: GlobalOptions,
 ): Promise<number> {
-  leaveOnInterrupt(null);
+  leaveOnInterrupt(null, options);
   const result: AgentResult = await handle.send(text, { mode });
   if (options.json) printJson({ agent: handle.id, ...result });
   else printResult(result);
@@ -85,7 +86,8 @@ export async function fork(
   await using context = await openContext(options, { start: false });
   const handle = context.client.agent(agent);
   const forked = await handle.fork(id, { ...own, ...(at !== undefined && { at }), ...(files && { files }) });
-  if (!options.json) note(`Agent ${id} is started: \`holdfast chat --agent ${id}\` continues there.`);
+  const continued = `holdfast chat --agent ${id}${sameServer(options)}`;
+  if (!options.json) note(`Agent ${id} is started: \`${continued}\` continues there.`);
   if (message !== undefined) return await answer(forked, message, 'queue', options);
   if (options.json) printJson({ agent: id, from: agent });
   return 0;

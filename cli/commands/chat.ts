@@ -8,6 +8,7 @@ import {
 } from '../chat/open-conversation';
 import { pipedChat } from '../chat/piped-chat';
 import { TerminalChat } from '../chat/terminal-chat';
+import { sameServer } from '../print/next-step';
 import { checkedId } from '../../contracts/ids';
 import { hostWorkers } from './host';
 import { ownHostName } from '../own-host-name';
@@ -56,7 +57,7 @@ const isTerminal = ({ json }: GlobalOptions): boolean =>
 
 /** A conversation without a given name ends with its input: nobody could come back to it. */
 async function throughPipe({ agent, how }: OpenedConversation, options: ChatOptions): Promise<number> {
-  leaveOnInterrupt(null);
+  leaveOnInterrupt(null, options);
   if (process.stdin.isTTY)
     note('This terminal shows plain lines only: each is a message, also one with a slash. Ctrl-D leaves.');
   const code = await pipedChat(agent, options.json ?? false);
@@ -71,9 +72,9 @@ async function introduce(context: CliContext, { agent, how }: OpenedConversation
   note('/help lists the commands; ctrl-c interrupts, ctrl-d leaves');
 }
 
-function farewell({ agent, state }: TerminalChat, { data, address }: ChatOptions): void {
+function farewell({ agent, state }: TerminalChat, options: ChatOptions): void {
   if (state?.status === 'ended' || state?.status === 'stopping') return;
-  const where = `${data ? ` --data ${data}` : ''}${address ? ` --address ${address}` : ''}`;
+  const where = sameServer(options);
   note(`The conversation continues. Come back: \`holdfast chat --agent ${agent.id}${where}\``);
   note(`End it: \`holdfast stop ${agent.id}${where}\``);
 }

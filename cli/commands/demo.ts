@@ -12,6 +12,7 @@ import { sessionPaths } from '../../exec/session-paths';
 import { runningWorker } from '../../workers/process/worker-record';
 import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
 import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
+import { sameServer } from '../print/next-step';
 import { inert } from '../terminal/inert-text';
 import { printMessage } from '../print/print-message';
 import { styled } from '../terminal/terminal-style';
@@ -39,7 +40,7 @@ export async function demo(options: GlobalOptions): Promise<number> {
   await agent.start({ task: TASK, model, cwd, yield: YIELD });
   const link = workflowLink(context, agent.workflowId);
   say(`web UI  ${link ?? 'of your server'}\n`);
-  leaveOnInterrupt(link);
+  leaveOnInterrupt(link, options);
   const log = sessionPaths(context.dataDir, { agent: id, host: LOCAL_HOST, session: LONG_SESSION }).log;
   const kill = killWorkerAtLine(context, log);
   for await (const { message } of agent.follow()) printMessage(message);
@@ -52,6 +53,7 @@ export async function demo(options: GlobalOptions): Promise<number> {
     seconds: (Date.now() - began) / 1_000,
     steps: result.steps,
     link,
+    down: `npx holdfast down --sessions${sameServer(options)}`,
   });
 }
 
@@ -103,9 +105,11 @@ interface Outcome {
   seconds: number;
   steps: number;
   link: string | null;
+  /** The command that ends it all. */
+  down: string;
 }
 
-function summarise({ log, cwd, kill, seconds, steps, link }: Outcome): number {
+function summarise({ log, cwd, kill, seconds, steps, link, down }: Outcome): number {
   const numbers = [
     ...readLog(log, 0, logEnd(log))
       .toString('utf8')
@@ -126,7 +130,7 @@ function summarise({ log, cwd, kill, seconds, steps, link }: Outcome): number {
     ['worker', `${kill.pid} killed at line ${kill.line}; ${kill.newPid} took over ${kill.ms} ms later`],
     ['agent', `${counted(steps, 'step')} in ${seconds.toFixed(1)} s`],
     ['web UI', link ?? 'your server’s'],
-    ['stop it all', 'npx holdfast down --sessions'],
+    ['stop it all', down],
   ];
   say(styled('bold', `\n${good ? 'Nothing was lost, nothing was done twice.' : 'SOMETHING WENT WRONG'}\n`));
   for (const [name = '', text = ''] of rows) say(`  ${name.padEnd(12)}  ${text}\n`);

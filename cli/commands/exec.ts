@@ -14,7 +14,7 @@ import { quote, readableWord } from '../../contracts/text/shell-word';
 import { sessionPaths } from '../../exec/session-paths';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
 import { followLog, followRemote, followSession, type Follower } from '../terminal/follow-log';
-import { sameSession } from '../print/next-step';
+import { sameServer, sameSession } from '../print/next-step';
 import { printJson } from '../print/print-json';
 import { note, noteUnless } from '../terminal/terminal-style';
 import { wayTo, type WayOptions } from '../terminal/host-token';
@@ -40,7 +40,7 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
   if (options.cwd !== undefined) await refuseOpen(session, options);
   const id = options.id ?? randomUUID();
   const follower = options.json ? undefined : await follow(context, session, { ...options, id });
-  const watch = options.json ? undefined : tellOfApproval(context, session);
+  const watch = options.json ? undefined : tellOfApproval(context, session, options);
   const view = await interruptible(session, options, run(session, code, { ...options, id }))
     .catch(async (err: unknown) => {
       follower?.stop();
@@ -93,7 +93,11 @@ async function refuseOpen(session: SessionHandle, options: ExecOptions): Promise
 const LOOK_FOR_APPROVAL_MS = 2_000;
 
 /** Says once that the command waits for an approval: it has no output before. */
-function tellOfApproval({ client }: CliContext, { workflowId }: SessionHandle): NodeJS.Timeout {
+function tellOfApproval(
+  { client }: CliContext,
+  { workflowId }: SessionHandle,
+  options: ExecOptions,
+): NodeJS.Timeout {
   const watch = setInterval(() => {
     client.approvals.of(workflowId).then(
       ([one]) => {
@@ -101,7 +105,8 @@ function tellOfApproval({ client }: CliContext, { workflowId }: SessionHandle): 
         clearInterval(watch);
         const why = one.reasons.map(({ rule, found }) => `${rule}, ${found}`).join('; ');
         note(`It waits for an approval: ${why}`);
-        note('Say yes with `holdfast approve`, no with `holdfast deny`.');
+        const which = ` ${readableWord(one.id)}${sameServer(options)}`;
+        note(`Say yes with \`holdfast approve${which}\`, no with \`holdfast deny${which}\`.`);
       },
       () => undefined,
     );

@@ -38,8 +38,8 @@ export async function run(task: string, options: RunOptions): Promise<number> {
   await agent.start(input);
   const link = workflowLink(context, agent.workflowId);
   if (!options.json) note(`agent ${id}${link ? `  ${link}` : ''}`);
-  leaveOnInterrupt(link);
-  const result = await watch(context, agent, options.json ?? false);
+  leaveOnInterrupt(link, options);
+  const result = await watch(context, agent, options);
   if (options.json) printJson({ agent: id, ...result });
   else draw(`${summary(result)}\n`);
   return result.reason === 'answered' ? 0 : 75;
@@ -63,12 +63,13 @@ function inputOf(task: string, options: RunOptions): AgentInput & { model: strin
   };
 }
 
-async function watch(context: CliContext, agent: AgentHandle, quiet: boolean): Promise<AgentResult> {
+async function watch(context: CliContext, agent: AgentHandle, options: GlobalOptions): Promise<AgentResult> {
   const done = new AbortController();
+  const quiet = options.json ?? false;
   const following = quiet ? Promise.resolve() : printSteps(agent, done.signal);
   // Reported below: an unhandled rejection would end the process with a stack trace.
   following.catch(() => undefined);
-  if (!quiet) void tellWaits(context, agent.id, done.signal);
+  if (!quiet) void tellWaits(context, agent.id, options, done.signal);
   try {
     const result = await agent.result();
     await following;

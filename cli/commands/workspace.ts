@@ -1,9 +1,11 @@
 // `holdfast log`, `diff` and `rewind`: what an agent did to files, and bringing an earlier state back.
 import type { DiffOptions } from '../../client/agents/agent-workspace';
+import type { AgentHandle } from '../../client/agents/agent-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { countsText } from '../../contracts/workspaces/change-texts';
 import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
 import { openContext, type GlobalOptions } from '../context';
+import { sameServer, sameSession } from '../print/next-step';
 import { printJson } from '../print/print-json';
 import { changeLines, diffLines, rewindRemarks, stepLine } from '../print/workspace-lines';
 import { note } from '../terminal/terminal-style';
@@ -68,7 +70,7 @@ export async function rewind(agent: string, options: RewindCommandOptions): Prom
   };
   const rewound = await context.client.agent(agent).workspace.rewind(to, asked);
   if (options.json) printJson({ agent, dryRun: dryRun ?? false, ...rewound });
-  else tell(agent, rewound, dryRun ?? false);
+  else await tell(context.client.agent(agent), rewound, options);
   return 0;
 }
 
@@ -85,10 +87,14 @@ function partOf({ files, conversation, both }: RewindCommandOptions): RewoundPar
   });
 }
 
-function tell(agent: string, result: RewindResult, isDry: boolean): void {
+async function tell(agent: AgentHandle, result: RewindResult, options: RewindCommandOptions): Promise<void> {
   if (result.files) print(changeLines(result.files.changes));
-  const undo = (step: number): string => `holdfast rewind ${agent} --to ${step}`;
-  const reset = (session: number): string => `holdfast reset --agent ${agent} --session ${session}`;
+  const isDry = options.dryRun ?? false;
+  const undo = (step: number): string => `holdfast rewind ${agent.id} --to ${step}${sameServer(options)}`;
+  // Only a command that still runs needs the host.
+  const host = result.running.length > 0 ? (await agent.ownState()).host : undefined;
+  const reset = (session: number): string =>
+    `holdfast reset${sameSession({ ...options, agent: agent.id, host, session })}`;
   for (const remark of rewindRemarks({ result, isDry, undo, reset })) note(remark);
 }
 

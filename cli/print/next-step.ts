@@ -7,8 +7,8 @@ import { readableWord } from '../../contracts/text/shell-word';
 /** Options of the command line that failed, as far as it was understood. */
 export interface GivenOptions {
   agent?: string;
-  host?: string;
-  session?: number;
+  host?: string | undefined;
+  session?: number | undefined;
   data?: string;
   address?: string;
   namespace?: string;
@@ -34,19 +34,20 @@ export const sameServer = ({ data, address, namespace, profile }: GivenOptions):
     .map(([name, value]) => (value === undefined ? '' : ` --${name} ${readableWord(value)}`))
     .join('');
 
-type PersonalStep = (to: string, facts: ErrorFacts) => string | undefined;
+type PersonalStep = (to: string, facts: ErrorFacts, given: GivenOptions) => string | undefined;
 
 const STEPS: Partial<Record<ErrorCode, PersonalStep>> = {
   busy: (to) =>
     `Look at it with \`holdfast output${to}\`, answer it with \`holdfast input${to} TEXT\`, end it with ` +
     `\`holdfast reset${to}\`, or use another session (\`--session N\`).`,
   no_running_process: (to) => `Start one with \`holdfast exec${to} CODE\`, then send it input.`,
-  session_limit: (_to, { closable }) =>
+  session_limit: (_to, { closable }, given) =>
     closable
       ? undefined
-      : 'All of them are at work: wait for one, or end what runs in one with `holdfast reset --session N`.',
+      : 'All of them are at work: wait for one, or end what runs in one with ' +
+        `\`holdfast reset${sameSession({ ...given, session: undefined })} --session N\`.`,
 };
 
 /** Undefined where the catalogue's own next step is a person's. */
 export const nextStep = ({ code, facts }: HoldfastError, given: GivenOptions): string | undefined =>
-  STEPS[code]?.(sameSession(given), facts);
+  STEPS[code]?.(sameSession(given), facts, given);

@@ -37,6 +37,25 @@ async function detailsOf(workflowId: string): Promise<string> {
   return metadata.currentDetails ?? '';
 }
 
+test('the way to approve that exec names reaches its command as printed, whatever else waits', async () => {
+  const other = engine.client.session({ agent: 'asked', session: 7 }).exec({ code: 'echo other' });
+  other.catch(() => undefined);
+  await untilWaits(sessionWorkflowId({ agent: 'asked', host: 'local', session: 7 }));
+  const server = ['--data', engine.dataDir, '--namespace', engine.namespace];
+  const child = engine.spawnCli(['exec', ...server, '--agent', 'asked', '--session', '8', 'echo this']);
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const printed = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]?.on('data', (chunk: Buffer) => (printed[name] += chunk.toString()));
+  await until(() => printed.stderr.includes('Say yes'));
+  const [, named = ''] = /Say yes with `holdfast (approve [^`]+)`/.exec(printed.stderr) ?? [];
+  expect(named).toContain(server.join(' '));
+  expect((await engine.cliInTurn(named.split(' '))).code).toBe(0);
+  expect(await ended).toBe(0);
+  expect(printed.stdout).toBe('this\n');
+  await engine.client.session({ agent: 'asked', session: 7 }).close('test ended');
+}, 60_000);
+
 test('an approver sees all of the code, its folder and its host, and the folder is part of the hash', async () => {
   const ref = { agent: 'asked', host: 'local', session: 0 };
   const session = engine.client.session(ref, { yield: QUICK_YIELD });

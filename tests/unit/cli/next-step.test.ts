@@ -1,0 +1,18 @@
+// Commands that people are told to run next.
+import { nextStep, sameServer, sameSession } from '../../../cli/print/next-step';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+
+const SERVER = { data: "/it's mine", address: 'far:7233', namespace: 'own', profile: 'p' };
+
+test('a next step leads to the server, the host and the session that were given, each quoted for a shell', () => {
+  const server = ` --data '/it'\\''s mine' --address far:7233 --namespace own --profile p`;
+  expect(sameServer(SERVER)).toBe(server);
+  expect(sameServer({})).toBe('');
+  expect(sameSession({ ...SERVER, agent: 'a', host: 'laptop', session: 2 })).toBe(
+    ` --agent a --host laptop --session 2${server}`,
+  );
+  const limit = new HoldfastError('session_limit', { agent: 'a', allowed: 3, closable: false });
+  expect(nextStep(limit, { agent: 'a', host: 'laptop', session: 2, data: 'd' })).toContain(
+    '`holdfast reset --agent a --host laptop --data d --session N`',
+  );
+});
