@@ -5,7 +5,7 @@ import { printJson } from '../print/print-json';
 import { printResult, resultCode } from '../print/turn-result';
 
 /** The exit code of the last turn that failed, 0 if none did. */
-export async function pipedChat(agent: AgentHandle, json: boolean): Promise<number> {
+export async function pipedChat(agent: AgentHandle, json = false): Promise<number> {
   let code = 0;
   for await (const message of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     if (message.trim() === '') continue;

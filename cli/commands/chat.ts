@@ -9,11 +9,12 @@ import {
 import { pipedChat } from '../chat/piped-chat';
 import { TerminalChat } from '../chat/terminal-chat';
 import { sameServer } from '../print/next-step';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { checkedId } from '../../contracts/ids';
 import { hostWorkers } from './host';
 import { ownHostName } from '../own-host-name';
 import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
-import { note } from '../terminal/terminal-style';
+import { note, noteUnless } from '../terminal/terminal-style';
 
 /** In a terminal 0 after leaving, 130 after Ctrl-C; through a pipe the code of the last turn that failed. */
 export async function chat(given: ChatOptions): Promise<number> {
@@ -60,8 +61,24 @@ async function throughPipe({ agent, how }: OpenedConversation, options: ChatOpti
   leaveOnInterrupt(null, options);
   if (process.stdin.isTTY)
     note('This terminal shows plain lines only: each is a message, also one with a slash. Ctrl-D leaves.');
-  const code = await pipedChat(agent, options.json ?? false);
-  if (how === 'started' && options.agent === undefined) await agent.stop('its input has ended');
+  if (how !== 'started' || options.agent !== undefined) return pipedChat(agent, options.json);
+  // Also where a closed pipe ends this process: its name was never printed.
+  const tellLeft = (): void => {
+    const stop = `holdfast stop ${agent.id}${sameServer(options)}`;
+    noteUnless(options.json)(`Conversation ${agent.id} keeps running: end it with \`${stop}\`.`);
+  };
+  process.once('exit', tellLeft);
+  const end = async (): Promise<void> => {
+    await agent.stop('its input has ended');
+    process.off('exit', tellLeft);
+  };
+  const code = await pipedChat(agent, options.json).catch(async (err: unknown) => {
+    // A server that is away hears of no end either.
+    const isAway = err instanceof HoldfastError && err.code === 'no_server';
+    if (!isAway) await end().catch(() => undefined);
+    throw err;
+  });
+  await end();
   return code;
 }
 

@@ -144,10 +144,10 @@ export class EngineOfItsOwn {
     return result;
   }
 
-  spawnCli(args: string[]): ChildProcess {
+  spawnCli(args: string[], stdin: 'ignore' | 'pipe' = 'ignore'): ChildProcess {
     return spawn(process.execPath, [BIN, ...args], {
       ...this.environment(),
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
     });
   }
 

@@ -233,6 +233,24 @@ describe('through a pipe', () => {
     expect(await hf(['chat'], '')).toMatchObject({ code: 64 });
     expect((await hf(['chat', '--agent', 'nobody', '--resume'], '')).code).toBe(66);
   });
+
+  test('a conversation without a given name ends at an error, too; where its output is closed, it is named with the command that ends it', async () => {
+    const begun = ['chat', '--model', files.model([{ text: 'one' }, { text: 'two' }])];
+    const failed = await hf(begun, `${'x'.repeat(600_000)}\n`);
+    expect(failed.stderr).toContain('invalid_input');
+    const listed = async (): Promise<string> => (await hf(['ps', '--json'])).stdout;
+    await until(async () => !(await listed()).includes('agent/chat-'));
+    const child = engine.spawnCli([...begun, '--data', engine.dataDir], 'pipe');
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    let told = '';
+    child.stderr?.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    child.stdout?.once('data', () => child.stdout?.destroy());
+    child.stdin?.end('first\nsecond\n');
+    expect(await ended).toBe(141);
+    const [, id = '', options] = /holdfast stop (\S+)( .*)`/.exec(told) ?? [];
+    expect(options).toBe(` --data ${engine.dataDir}`);
+    expect((await hf(['stop', id])).code).toBe(0);
+  }, 60_000);
 });
 
 test('a chat without a worker fails, and leaves behind neither an agent nor a message to answer later', async () => {
