@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { AgentEntry } from '../../client/agents/agent-directory';
 import type { AgentHandle } from '../../client/agents/agent-handle';
-import type { AgentInput, DialectName } from '../../contracts/agents/agent';
+import type { AgentInput, AgentSettings, DialectName } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { checkModel, modelInFull, noModel } from '../check-model';
 import type { CliContext, GlobalOptions } from '../context';
+import { sameServer } from '../print/next-step';
 
 export interface ChatOptions extends GlobalOptions {
   agent?: string;
@@ -40,7 +41,8 @@ export async function checkOptions(options: ChatOptions): Promise<void> {
 /**
  * Answers once a worker serves the conversation: a message that is sent earlier may be answered after its sender has
  * left, and again when they repeat it. Throws `no_worker` and `worker_silent`, and then leaves no new conversation
- * behind; `not_found` if --resume finds nothing, `invalid_input` for a new conversation without a model.
+ * behind; `not_found` if --resume finds nothing, `invalid_input` for a new conversation without a model, and for another
+ * remote host than that of a conversation that runs.
  */
 export async function openConversation(
   context: CliContext,
@@ -48,13 +50,31 @@ export async function openConversation(
 ): Promise<OpenedConversation> {
   const opened = await findOrStart(context, options);
   try {
-    await opened.agent.ownState();
+    const { settings } = await opened.agent.ownState();
+    if (opened.how === 'joined') refuseOtherHost(opened.agent, settings, options);
     return opened;
   } catch (err) {
     // Terminated, because a stop would need a worker, too. It has done nothing yet.
     if (opened.how === 'started') await terminate(context, opened.agent).catch(() => undefined);
     throw err;
   }
+}
+
+/** One that is bound to none uses the only one online. */
+function refuseOtherHost(
+  { id }: AgentHandle,
+  { remoteHost: bound }: AgentSettings,
+  { remoteHost, ...given }: ChatOptions,
+): void {
+  if (remoteHost === undefined || bound === undefined || remoteHost === bound) return;
+  throw new HoldfastError('invalid_input', {
+    what: 'The host of code_execution_remote',
+    got: remoteHost,
+    allowed: `${bound}, to which ${id} is bound for as long as it runs`,
+    next:
+      'Leave out --remote-host and --serve-host, or end the conversation ' +
+      `(\`holdfast stop ${id}${sameServer(given)}\`) and continue it there with --resume.`,
+  });
 }
 
 const terminate = ({ client }: CliContext, { workflowId }: AgentHandle): Promise<unknown> =>
@@ -88,9 +108,12 @@ async function start(
 }
 
 /** Continues with the messages of one that has ended, in new shells. */
-async function resume(agent: AgentHandle, { model }: ChatOptions): Promise<OpenedConversation> {
+async function resume(agent: AgentHandle, { model, remoteHost }: ChatOptions): Promise<OpenedConversation> {
   const { settings, runId, messages } = await agent.ownState();
-  const own = model === undefined ? {} : { model: modelInFull(model) };
+  const own = {
+    ...(model !== undefined && { model: modelInFull(model) }),
+    ...(remoteHost && { remoteHost }),
+  };
   const from = { agent: agent.id, runId, count: messages };
   return start(agent, { ...settings, ...own, mode: 'conversation', from }, 'resumed');
 }

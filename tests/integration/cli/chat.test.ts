@@ -253,6 +253,22 @@ describe('through a pipe', () => {
   }, 60_000);
 });
 
+test('a conversation that is resumed gets the remote host that is named; one that runs refuses another', async () => {
+  const bound = ['chat', '--agent', 'bound', '--model', files.model([{ text: 'hi' }, { text: 'hi' }])];
+  expect((await hf([...bound, '--remote-host', 'desk'], 'one\n')).code).toBe(0);
+  const refused = await hf([...bound, '--remote-host', 'laptop'], 'two\n');
+  expect(refused).toMatchObject({ code: 64, stdout: '' });
+  expect(refused.stderr).toContain(
+    'got laptop, allowed desk, to which bound is bound for as long as it runs',
+  );
+  expect((await hf([...bound, '--remote-host', 'desk'], '')).code).toBe(0);
+  expect((await stateOf('bound')).settings.remoteHost).toBe('desk');
+  await hf(['stop', 'bound']);
+  expect((await hf([...bound, '--resume', '--remote-host', 'laptop'], '')).code).toBe(0);
+  expect((await stateOf('bound')).settings.remoteHost).toBe('laptop');
+  await hf(['stop', 'bound']);
+}, 60_000);
+
 test('a chat without a worker fails, and leaves behind neither an agent nor a message to answer later', async () => {
   const other = new EngineOfItsOwn();
   const { address } = await other.startServer();
