@@ -27,8 +27,6 @@ export interface ExecOptions extends WayOptions {
   cwd?: string;
 }
 
-const AWAY: readonly string[] = ['host_unreachable', 'session_unreachable'];
-
 /** A person at a command line waits for the end: only a prompt ends the wait earlier. */
 const PATIENT_MS = LONGEST_WAIT_MS;
 
@@ -39,7 +37,8 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
   const session = context.client.session(options, cwd ? { cwd } : {});
   if (options.cwd !== undefined) await refuseOpen(session, options);
   const id = options.id ?? randomUUID();
-  const follower = options.json ? undefined : await follow(context, session, { ...options, id });
+  const begun = options.json || options.id === undefined ? undefined : await begunAt(session, id);
+  const follower = options.json ? undefined : await follow(context, session, { ...options, id, begun });
   const watch = options.json ? undefined : tellOfApproval(context, session, options);
   const view = await interruptible(session, options, run(session, code, { ...options, id }))
     .catch(async (err: unknown) => {
@@ -50,16 +49,27 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
       throw await session.withRecent(err);
     })
     .finally(() => clearInterval(watch));
-  await follower?.finish(view).catch(noteAway);
+  await follower?.finish(view).catch((err: unknown) => noteUnshown(err, options, view));
   if (options.json) printJson(view);
   return exitCodeOf(view, options);
 }
 
-/** The command has ended all the same, and its exit code counts. */
-function noteAway(err: unknown): void {
-  const isAway = err instanceof HoldfastError && AWAY.includes(err.code);
-  if (!isAway) throw err;
-  note(`The rest of its output is not shown: ${err.message}`);
+/** What became of the command is known all the same, and its exit code counts: sent again, it would run twice. */
+function noteUnshown(err: unknown, options: ExecOptions, { from }: CommandView): void {
+  if (!(err instanceof HoldfastError)) throw err;
+  note(`The rest of its output is not shown: ${err.detail}`);
+  note(`Look at it with \`holdfast output${sameSession(options)} --from ${from}\`.`);
+}
+
+/** Where the command began, if it was sent before with this id and still runs. */
+async function begunAt(session: SessionHandle, id: string): Promise<number | undefined> {
+  const view = await session.output().catch((err: unknown) => {
+    if (!(err instanceof HoldfastError)) throw err;
+    return undefined;
+  });
+  // What it installs and runs after that has ids below its own.
+  const isIt = view?.commandId === id || view?.commandId?.startsWith(`${id}/`);
+  return view && isIt && (view.state === 'running' || view.state === 'waiting_input') ? view.from : undefined;
 }
 
 function run(
@@ -117,11 +127,12 @@ function tellOfApproval(
 async function follow(
   context: CliContext,
   session: SessionHandle,
-  options: WayOptions & { id: string },
+  options: WayOptions & { id: string; begun: number | undefined },
 ): Promise<Follower> {
+  const { id, begun } = options;
   if (isLocal(context, session.ref.host)) {
     const { log } = sessionPaths(context.dataDir, session.ref);
-    return followLog(log, logEnd(log));
+    return followLog(log, begun ?? logEnd(log));
   }
   // The command itself needs no direct connection: without one, its output arrives through Temporal.
   const way = await wayTo(context, options).catch((err: unknown) => {
@@ -129,7 +140,7 @@ async function follow(
     if (err.code === 'attach_refused') note(err.message);
     return { terminal: null };
   });
-  return way.terminal ? followRemote(way.terminal, session) : followSession(session, options.id);
+  return way.terminal ? followRemote(way.terminal, session, begun) : followSession(session, id);
 }
 
 /** Ctrl-C goes to the command, as in any terminal; a second one leaves it running and exits with 130. */

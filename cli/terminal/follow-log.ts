@@ -3,9 +3,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { MAX_PAGE_BYTES, type CommandView } from '../../contracts/sessions/session';
+import { MAX_PAGE_BYTES, type CommandView, type OutputRequest } from '../../contracts/sessions/session';
 import { logEnd, nextPiece, shownPiece, truncated, type Piece } from '../../exec/output/log-reader';
-import type { RemoteTerminal } from '../../exec/attach/remote-terminal';
+import { pieceUpTo, type RemoteTerminal } from '../../exec/attach/remote-terminal';
 import { draw } from './guarded-output';
 import { inertFor } from './inert-text';
 
@@ -17,13 +17,31 @@ const REMOTE_WAIT_MS = 10_000;
 const SILENT_MS = 10_000;
 /** Each look is recorded in the session's history. */
 export const LOOK_THROUGH_TEMPORAL_MS = 1_000;
+/** A page has room for any character. */
+const MIN_PAGE_BYTES = 4;
 export const PAGE = { maxBytes: MAX_PAGE_BYTES };
 export const NEXT = { wait: 'output', waitMs: 5_000 } as const;
 
+type Ended = Pick<CommandView, 'from' | 'to' | 'output' | 'omittedBytes'>;
+
 export interface Follower {
   /** Prints the rest of this view's command, and ends. */
-  finish(view: Pick<CommandView, 'from' | 'to'>): Promise<void>;
+  finish(view: Ended): Promise<void>;
   stop(): void;
+}
+
+/** Looks until it is stopped. The host, or its log, may be away for a while: `finish` reads what was missed. */
+async function keepLooking(
+  look: () => Promise<unknown>,
+  pauseMs: () => number,
+  stopped: AbortSignal,
+): Promise<void> {
+  while (!stopped.aborted) {
+    await look().catch((err: unknown) => {
+      if (!(err instanceof HoldfastError)) throw err;
+    });
+    await delay(pauseMs(), undefined, { signal: stopped }).catch(() => undefined);
+  }
 }
 
 export function followLog(path: string, from: number): Follower {
@@ -38,15 +56,16 @@ export function followLog(path: string, from: number): Follower {
       await write(filter.push(shownPiece(piece)));
     }
   };
-  const loop = (async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      await print(logEnd(path));
-      await delay(LOOK_EVERY_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
-    }
-  })();
-  const finish = async ({ to }: { to: number }): Promise<void> => {
+  const look = async (): Promise<void> => print(logEnd(path));
+  const looking = keepLooking(look, () => LOOK_EVERY_MS, stopped.signal);
+  // `finish` reports it: an unhandled rejection would end the process.
+  looking.catch(() => undefined);
+  const finish = async (view: Ended): Promise<void> => {
+    const { to } = view;
     stopped.abort();
-    await loop;
+    await looking;
+    // It had ended before: it was sent again, with its id.
+    if (to <= from) at = view.from;
     await print(to);
     await write(filter.end());
     if (at < to) throw truncated(path, at, to);
@@ -57,11 +76,17 @@ export function followLog(path: string, from: number): Follower {
 /**
  * For listening hosts: the log, over a connection that this follower closes. If that is lost, since the host's worker was
  * replaced or the network was cut, the rest comes page by page through Temporal.
+ * @param begun where the command began, if it was sent before and still runs
  */
-export async function followRemote(terminal: RemoteTerminal, session: SessionHandle): Promise<Follower> {
+export async function followRemote(
+  terminal: RemoteTerminal,
+  session: SessionHandle,
+  begun?: number,
+): Promise<Follower> {
   const filter = inertFor(process.stdout);
   const stopped = new AbortController();
-  let at = await terminal.end();
+  const start = begun ?? (await terminal.end());
+  let at = start;
   let isLost = false;
   const read = async (waitMs: number, signal: AbortSignal): Promise<Piece | undefined> => {
     if (isLost) return undefined;
@@ -81,31 +106,28 @@ export async function followRemote(terminal: RemoteTerminal, session: SessionHan
     await write(filter.push(bytes));
     return isMore;
   };
-  const look = async (wait: typeof NEXT | null, signal: AbortSignal): Promise<boolean> => {
-    const piece = await read(wait ? REMOTE_WAIT_MS : 0, signal);
-    if (piece) return print(piece.to, shownPiece(piece));
+  /** Whether there was more; with `upTo` at once, and no more than that. */
+  const look = async (signal: AbortSignal, upTo?: number): Promise<boolean> => {
+    const piece = await read(upTo === undefined ? REMOTE_WAIT_MS : 0, signal);
+    if (piece) {
+      const shown = upTo === undefined ? piece : pieceUpTo(piece, upTo);
+      return print(shown.to, shownPiece(shown));
+    }
     if (!isLost) return false;
-    const page = await session.output({ ...PAGE, from: at, ...wait });
+    const page = await session.output(upTo === undefined ? { ...PAGE, from: at, ...NEXT } : pageOf(at, upTo));
     return print(page.to, Buffer.from(page.output));
   };
-  const loop = (async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      await look(NEXT, stopped.signal).catch((err: unknown) => {
-        // The host may be away for a while.
-        if (!(err instanceof HoldfastError)) throw err;
-      });
-      if (isLost)
-        await delay(LOOK_THROUGH_TEMPORAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
-    }
-  })();
-  // `finish` reports it: an unhandled rejection would end the process with a stack trace.
-  loop.catch(() => undefined);
-  const finish = async ({ to }: { to: number }): Promise<void> => {
+  const pauseMs = (): number => (isLost ? LOOK_THROUGH_TEMPORAL_MS : 0);
+  const looking = keepLooking(() => look(stopped.signal), pauseMs, stopped.signal);
+  looking.catch(() => undefined);
+  const finish = async (view: Ended): Promise<void> => {
+    const { to } = view;
     stopped.abort();
     const never = new AbortController().signal;
     try {
-      await loop;
-      while (at < to && (await look(null, never)));
+      await looking;
+      if (to <= start) at = view.from;
+      while (at < to && (await look(never, to)));
     } finally {
       terminal.close();
     }
@@ -129,21 +151,15 @@ export function followSession(session: SessionHandle, commandId: string): Follow
       await write(filter.push(Buffer.from(view.output)));
     } else if (view.commandId === commandId) at = view.from;
   };
-  const loop = (async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      await look().catch((err: unknown) => {
-        // The session may not have been opened yet.
-        if (!isMissing(err)) throw err;
-      });
-      await delay(LOOK_THROUGH_TEMPORAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
-    }
-  })();
-  loop.catch(() => undefined);
-  const finish = async ({ from, to }: { from: number; to: number }): Promise<void> => {
+  const looking = keepLooking(look, () => LOOK_THROUGH_TEMPORAL_MS, stopped.signal);
+  looking.catch(() => undefined);
+  const finish = async ({ from, to, output, omittedBytes }: Ended): Promise<void> => {
     stopped.abort();
-    await loop;
-    for (let next = at ?? from; next < to;) {
-      const page = await session.output({ ...PAGE, from: next });
+    await looking;
+    const isWhole = at === null && omittedBytes === 0;
+    if (isWhole) await write(filter.push(Buffer.from(output)));
+    for (let next = isWhole ? to : (at ?? from); next < to;) {
+      const page = await session.output(pageOf(next, to));
       if (page.to === next) break;
       next = page.to;
       await write(filter.push(Buffer.from(page.output)));
@@ -153,7 +169,11 @@ export function followSession(session: SessionHandle, commandId: string): Follow
   return { finish, stop: () => stopped.abort() };
 }
 
-const isMissing = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'not_found';
+/** Of the bytes before `to` only: those behind may be of another command. */
+const pageOf = (from: number, to: number): OutputRequest => ({
+  from,
+  maxBytes: Math.max(MIN_PAGE_BYTES, Math.min(MAX_PAGE_BYTES, to - from)),
+});
 
 function write(text: string): Promise<void> {
   if (text === '') return Promise.resolve();

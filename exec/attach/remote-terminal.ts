@@ -98,8 +98,7 @@ export class RemoteTerminal {
 
   /** The same, of the bytes before `to` only: the host decides how much it sends. */
   async readUpTo(from: number, to: number): Promise<Piece> {
-    const piece = await this.read(from);
-    return piece.missing || piece.to <= to ? piece : { data: piece.data.subarray(0, to - from), from, to };
+    return pieceUpTo(await this.read(from), to);
   }
 
   close(): void {
@@ -151,6 +150,12 @@ export class RemoteTerminal {
     this.socket.once('close', () => clearInterval(pulse));
   }
 }
+
+/** What a piece has of the bytes before `to`; a missing part stays whole. */
+export const pieceUpTo = (piece: Piece, to: number): Piece =>
+  piece.missing || piece.to <= to
+    ? piece
+    : { data: piece.data.subarray(0, to - piece.from), from: piece.from, to };
 
 const MAY_BE_SENT = 'what was sent to it may have arrived';
 
