@@ -53,6 +53,11 @@ export class Answers {
     return this.pending.has(n);
   }
 
+  /** Resolves when the receiver wants no more bytes of an entry, or is gone. Never rejects. */
+  async settled(n: number): Promise<void> {
+    if (this.pending.has(n)) await this.of(n).catch(() => undefined);
+  }
+
   /** Where the receiver stands. Throws `ChannelLost`, and what the receiver ended the transfer with. */
   of(n: number): Promise<Answer> {
     if (this.failure) return Promise.reject(this.failure);

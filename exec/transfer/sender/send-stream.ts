@@ -68,14 +68,35 @@ async function sendFile(
   }
   const hash = createHash('sha256');
   let bytes = offset;
-  for await (const piece of data) {
-    if (!answers.isWanted(n)) return;
+  for await (const piece of wantedOf(data, answers, n)) {
     hash.update(piece);
     await channel.sendData(piece);
     observer?.moved?.(piece.length);
     bytes += piece.length;
   }
+  if (!answers.isWanted(n)) return;
   answers.setBytes(n, bytes);
   // Of bytes that came earlier only the given sum tells.
   await channel.send({ is: 'sum', n, sha256: sha256 ?? hash.digest('hex'), bytes });
+}
+
+/** The pieces, as long as the receiver wants them: it may refuse them, or go, while none comes. Throws like `isWanted`. */
+async function* wantedOf(data: AsyncIterable<Buffer>, answers: Answers, n: number): AsyncGenerator<Buffer> {
+  const pieces = data[Symbol.asyncIterator]();
+  let wake = (): void => undefined;
+  void answers.settled(n).then(() => wake());
+  try {
+    while (answers.isWanted(n)) {
+      // A promise for each piece: one that lasted as long as the transfer would keep all of them.
+      const next = await new Promise<IteratorResult<Buffer, unknown> | null>((resolve, reject) => {
+        wake = () => resolve(null);
+        pieces.next().then(resolve, reject);
+      });
+      if (next?.done) return;
+      if (next && answers.isWanted(n)) yield next.value;
+    }
+  } finally {
+    // Ends with the next piece, which may not come.
+    pieces.return?.().catch(() => undefined);
+  }
 }

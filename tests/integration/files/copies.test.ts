@@ -1,5 +1,6 @@
 // `holdfast cp` to this machine's host and to one that listens: both ways, and what the host allows.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -13,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { HostFiles } from '../../../exec/transfer/index';
 import { filesSocket } from '../../../exec/transfer/door/files-door';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
@@ -23,6 +25,7 @@ import { smallDisk } from '../exec/output/small-disk';
 import { treeOf } from '../../helpers/hosts/transfers';
 import { until } from '../../helpers/until';
 
+const BIN = join(__dirname, '../../../bin/holdfast.js');
 const engine = new EngineOfItsOwn();
 const files = scratch();
 let pi: RemoteHost;
@@ -116,6 +119,19 @@ test('standard input and output are one file', async () => {
   expect(await engine.cli(['cp', 'nobody:.', '-'])).toMatchObject({ code: 64, stdout: '' });
 });
 
+test('one signal ends a copy of standard input that says nothing, and so does a refusal', async () => {
+  const copying = (path: string) => {
+    const child = spawn(process.execPath, [BIN, 'cp', '-', `nobody:${path}`, '--data', engine.dataDir]);
+    return Object.assign(Promise.all([once(child, 'exit'), text(child.stderr)]), { child });
+  };
+  const left = copying('never');
+  await until(() => readdirSync(work).some((name) => name.startsWith('.holdfast-new')));
+  left.child.kill('SIGTERM');
+  expect(await left).toEqual([[130, null], expect.stringContaining('Interrupted')]);
+  expect(existsSync(join(work, 'never'))).toBe(false);
+  expect(await copying('.')).toEqual([[64, null], expect.stringContaining('invalid_input')]);
+});
+
 test('standard output gets the very bytes of a file, and its report goes elsewhere', async () => {
   // Not UTF-8, with a line end of Windows and what a terminal would obey, in more than one piece.
   const bytes = Buffer.concat([
@@ -123,7 +139,7 @@ test('standard output gets the very bytes of a file, and its report goes elsewhe
     Buffer.alloc(700_001, 'aé\r\n'),
   ]);
   writeFileSync(join(work, 'bytes'), bytes);
-  const command = `"${process.execPath}" "${join(__dirname, '../../../bin/holdfast.js')}" cp nobody:bytes - --json --data "${engine.dataDir}"`;
+  const command = `"${process.execPath}" "${BIN}" cp nobody:bytes - --json --data "${engine.dataDir}"`;
   const { stdout, stderr } = spawnSync('sh', ['-c', command], { maxBuffer: 10_000_000 });
   expect(stdout.equals(bytes)).toBe(true);
   const lines = String(stderr)
