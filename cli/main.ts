@@ -3,7 +3,7 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { endBySignals } from '../system/processes/first-process';
 import { guardOutput } from './terminal/guarded-output';
 import { runCommandLine } from './program';
-import { reportError } from './print/report-error';
+import { exitWith, reportError } from './print/report-error';
 
 /** Like a program that SIGPIPE ends: the reader has read enough. A command in a session keeps running. */
 const PIPE_CLOSED = 128 + 13;
@@ -15,7 +15,7 @@ process.stderr.on('error', () => undefined);
 
 guardOutput();
 endBySignals();
-process.on('uncaughtException', (err) => process.exit(reportError(err, process.argv.includes('--json'))));
+process.on('uncaughtException', (err) => exitWith(err, process.argv.includes('--json')));
 void runCommandLine(process.argv).then((code) => {
   // Flush first: a pipe may still hold output.
   process.exitCode = code;

@@ -5,6 +5,12 @@ import { nextStep, type GivenOptions } from './next-step';
 import { visibleJson } from './print-json';
 import { continued, styled } from '../terminal/terminal-style';
 
+/** Ends the process with an error: what draws on the terminal gives it back first, so that the error stays on it. */
+export function exitWith(err: unknown, json: boolean): never {
+  process.once('exit', () => reportError(err, json));
+  process.exit(knownError(err).exitCode);
+}
+
 /** @param given options of the command line, for a next step that can be pasted */
 export function reportError(err: unknown, json: boolean, given: GivenOptions = {}): number {
   const known = knownError(err);

@@ -60,9 +60,12 @@ export async function showTerminal(
     // If it fails, the program keeps its current size.
     if (size) place.resize(size).catch(() => undefined);
   };
+  // Also where another part of the process ends it: when the engine is stopped, for example.
+  const restore = (): void => void draw(screen.restore());
   leave?.addEventListener('abort', close, { once: true });
   for (const signal of SIGNALS) process.once(signal, onSignal);
   if (isRaw) {
+    process.once('exit', restore);
     process.stdin.setRawMode(true).on('data', onKeys).resume();
     process.stdout.on('resize', onResize);
   }
@@ -72,6 +75,7 @@ export async function showTerminal(
     process.stdout.off('resize', onResize);
     for (const signal of SIGNALS) process.off(signal, onSignal);
     if (isRaw) {
+      process.off('exit', restore);
       process.stdin.off('data', onKeys).pause().setRawMode(false);
       await write(screen.restore());
     }

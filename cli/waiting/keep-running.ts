@@ -6,7 +6,7 @@ import { enginePaths, readRecord } from '../../engine/record';
 import { isAlive } from '../../system/processes/process-identity';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { findSilentWorker, runningWorker } from '../../workers/process/worker-record';
-import { reportError } from '../print/report-error';
+import { exitWith } from '../print/report-error';
 import { noteUnless } from '../terminal/terminal-style';
 
 const LOOK_EVERY_MS = 250;
@@ -26,7 +26,7 @@ export function keepRunning(dataDir: string, restart: Restarts, json = false): (
   let isSilenceTold = false;
   const look = async (): Promise<void> => {
     if (existsSync(stopMarker(dataDir))) {
-      process.exit(reportError(new HoldfastError('engine_stopped', {}), json));
+      exitWith(new HoldfastError('engine_stopped', {}), json);
     }
     const server = readRecord(enginePaths(dataDir));
     // A server that was killed leaves its record. Without one the folder was moved or removed: what is started here would
@@ -51,7 +51,7 @@ export function keepRunning(dataDir: string, restart: Restarts, json = false): (
     look()
       .catch((err: unknown) => {
         // This command's client still uses the old address, where something else may answer by now.
-        if (err instanceof HoldfastError && err.code === 'engine_moved') process.exit(reportError(err, json));
+        if (err instanceof HoldfastError && err.code === 'engine_moved') exitWith(err, json);
         tell(`It could not be restarted: ${reasonOf(err)}`);
       })
       .finally(() => (busy = false));

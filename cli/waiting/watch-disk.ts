@@ -6,7 +6,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { enginePaths } from '../../engine/record';
 import { removeQuietly } from '../../system/json-file';
 import { asStorageFailure } from '../../system/storage-failure';
-import { reportError } from '../print/report-error';
+import { exitWith } from '../print/report-error';
 import { note } from '../terminal/terminal-style';
 
 const LOOK_EVERY_MS = 1_000;
@@ -24,7 +24,7 @@ export function watchDisk(dataDir: string, { json, stay }: { json: boolean; stay
     const fault = faultOf(enginePaths(dataDir).folder);
     faults = fault ? faults + 1 : 0;
     if (!fault || faults !== 2) return;
-    if (!stay) process.exit(reportError(fault, json));
+    if (!stay) exitWith(fault, json);
     if (!json) note(`${fault.code}: ${fault.message}`);
   }, LOOK_EVERY_MS).unref();
   return () => clearInterval(timer);

@@ -1,8 +1,9 @@
 // People at the terminals of sessions, each in a real terminal of their own.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stopMarker } from '../../../cli/waiting/keep-running';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { testEachOf } from '../../helpers/run/long-run';
 import { filesWith } from '../../helpers/tools/files-with';
@@ -374,5 +375,18 @@ describe('with a server', () => {
     person.types('two\r');
     await person.sees('one two');
     expect(await person.exits()).toBe(3);
+  });
+
+  test('a person whose engine is stopped gets their terminal back, and reads on it why', async () => {
+    const code = String.raw`printf '\e[?1049h\e[?1000hmenu'; sleep 1000`;
+    const person = new Person(engine.dataDir, ['--session', '5', '--run', code], { cwd });
+    await person.sees('menu');
+    const marker = stopMarker(engine.dataDir);
+    writeFileSync(marker, '');
+    expect(await person.exits()).toBe(75);
+    rmSync(marker);
+    const [, after = ''] = person.text.split('\x1b[?1049l');
+    expect(after).toContain('\x1b[?1000l');
+    expect(after).toContain('engine_stopped');
   });
 });
