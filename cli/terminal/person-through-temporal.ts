@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors/holdfast-error';
 import type { CommandView, InputRequest } from '../../contracts/sessions/session';
+import { counted } from '../../contracts/text/counted';
 import { LOOK_THROUGH_TEMPORAL_MS, NEXT, PAGE } from './follow-log';
 import { draw } from './guarded-output';
 import { inertFor } from './inert-text';
@@ -20,6 +21,8 @@ const KEYS: Record<string, InputRequest> = {
   '\x1c': { keys: ['ctrl-\\'] },
 };
 const ERASE = ['\x7f', '\b'];
+/** How long a person who has left waits for the lines that they typed before. */
+const SEND_MS = 10_000;
 const GONE: readonly ErrorCode[] = ['not_found', 'session_closed'];
 
 /** Resolves with null when the session is gone: the person did not leave. */
@@ -44,7 +47,7 @@ export async function showThroughTemporal(
     return (await print(session, { json, left: left.signal, onView })) ? { exitCode: 0 } : null;
   } finally {
     process.off('SIGINT', onInterrupt);
-    keyboard?.close();
+    await keyboard?.close();
   }
 }
 
@@ -86,6 +89,7 @@ class LineKeyboard {
   echoes = false;
   private line = '';
   private sending: Promise<unknown> = Promise.resolve();
+  private unsent = 0;
   private readonly onKeys = (keys: Buffer): void => this.take(keys);
 
   constructor(
@@ -98,8 +102,13 @@ class LineKeyboard {
     process.stdin.setRawMode(true).on('data', this.onKeys).resume();
   }
 
-  close(): void {
+  /** Waits for what was sent, and says so if it takes too long. Ctrl-C ends the wait. */
+  async close(): Promise<void> {
     process.stdin.off('data', this.onKeys).pause().setRawMode(false);
+    const waited = new AbortController();
+    await Promise.race([this.sending, delay(SEND_MS, undefined, { signal: waited.signal })]);
+    waited.abort();
+    if (this.unsent > 0) note(`[what was typed last may not have arrived: ${counted(this.unsent, 'input')}]`);
   }
 
   private take(keys: Buffer): void {
@@ -128,9 +137,11 @@ class LineKeyboard {
   }
 
   private send(request: InputRequest): void {
+    this.unsent += 1;
     this.sending = this.sending
       .then(() => this.session.input({ ...request, yield: AT_ONCE }))
-      .catch((err: unknown) => tellFailure(err));
+      .catch((err: unknown) => tellFailure(err))
+      .finally(() => (this.unsent -= 1));
   }
 }
 

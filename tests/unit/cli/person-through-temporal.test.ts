@@ -1,6 +1,7 @@
 // The keyboard of a person who is at a terminal through Temporal, with a session that records what is sent to it.
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { showThroughTemporal } from '../../../cli/terminal/person-through-temporal';
 import type { SessionHandle } from '../../../client/session-handle';
 
@@ -21,7 +22,10 @@ async function sentFor(...keys: string[]): Promise<unknown[]> {
     ref: { agent: 'a', host: 'far', session: 0 },
     // It prints nothing.
     output: () => new Promise(() => undefined),
-    input: ({ keyboard }: { keyboard: string }) => Promise.resolve(sent.push(keyboard)),
+    input: async ({ keyboard }: { keyboard: string }) => {
+      await delay(20);
+      sent.push(keyboard);
+    },
   } as unknown as SessionHandle;
   const detachKey = { byte: 0x1d, name: 'ctrl-]' };
   const left = showThroughTemporal(session, { types: true, detachKey, from: null, json: false }, 'why');
@@ -32,6 +36,10 @@ async function sentFor(...keys: string[]): Promise<unknown[]> {
 
 test('Backspace removes one character, whatever its code', async () => {
   expect(await sentFor('a😀', '\x7f', 'b\r', '\x1d')).toEqual(['ab']);
+});
+
+test('lines that were typed before the detach key are sent, in their order', async () => {
+  expect(await sentFor('a\rb\r', 'c\r', '\x1d')).toEqual(['a', 'b', 'c']);
 });
 
 test('the detach key leaves, also behind an escape sequence that came with it', async () => {
