@@ -106,8 +106,29 @@ export interface OpenOptions {
   thisRelease?: boolean | undefined;
 }
 
-/** Throws `no_server` when no server is named, none runs and none may be started. */
+/** What ends a part of a context. */
+type Closing = () => unknown;
+
+/** Throws `no_server` when no server is named, none runs and none may be started. Then nothing of it stays open. */
 export async function openContext(options: GlobalOptions, open: OpenOptions): Promise<CliContext> {
+  const opened: Closing[] = [];
+  const close = async (): Promise<void> => {
+    for (const part of opened.splice(0).reverse()) await part();
+  };
+  try {
+    return { ...(await partsOf(options, open, opened)), [Symbol.asyncDispose]: close };
+  } catch (err) {
+    await close().catch(() => undefined);
+    throw err;
+  }
+}
+
+/** @param opened gets what must be closed, each as soon as it is open */
+async function partsOf(
+  options: GlobalOptions,
+  open: OpenOptions,
+  opened: Closing[],
+): Promise<Omit<CliContext, keyof AsyncDisposable>> {
   const dataDir = dataDirOf(options);
   if (open.start) rmSync(stopMarker(dataDir), { force: true });
   const server = resolveServer(options, process.env);
@@ -116,7 +137,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     ? undefined
     : await embeddedServer(dataDir, { ...open, config: configOf(options), progress });
   const watch = { json: options.json ?? false, stay: open.staysOnFullDisk ?? false };
-  const stopWatchingDisk = engine ? watchDisk(dataDir, watch) : (): void => undefined;
+  if (engine) opened.push(watchDisk(dataDir, watch));
   const address = engine?.address ?? server.address;
   const { namespace } = server;
   const { encryption, startsTraces } = readClientSettings(dataDir, configOf(options));
@@ -125,6 +146,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   const more = { dataConverter, patienceMs, startsTraces };
   const connecting = connectTemporal({ ...server, address }, more);
   const temporal = await tellIfSlow(`the Temporal server at ${address}`, connecting);
+  opened.push(() => temporal.connection.close());
   const startsWorker = engine ? open.start : open.startWorker;
   const choice = {
     dataDir,
@@ -158,7 +180,7 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     worker: () => ensureWorker(choice),
   };
   const keepsWorker = engine !== undefined && open.start;
-  const stopWatching = keepsWorker ? keepRunning(dataDir, restart, options.json) : (): void => undefined;
+  if (keepsWorker) opened.push(keepRunning(dataDir, restart, options.json));
   const client = new HoldfastClient(temporal, address, {
     queue: worker?.queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE,
     keepsWorker,
@@ -168,11 +190,6 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     findSilentWorker: () =>
       runningWorker(dataDir)?.address === address ? findSilentWorker(dataDir) : undefined,
   });
-  const close = (): Promise<void> => {
-    stopWatching();
-    stopWatchingDisk();
-    return client.close();
-  };
   return {
     client,
     dataDir,
@@ -181,7 +198,6 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
     uiLink: (path) => (engine ? uiLink(dataDir, engine, path) : null),
     worker,
     host: engine ? LOCAL_HOST : ownHost(options),
-    [Symbol.asyncDispose]: close,
   };
 }
 
