@@ -278,8 +278,13 @@ async function storage(dataDir: string, namespace: string): Promise<Check[]> {
 }
 
 function checkDisk(dataDir: string): Check {
-  const { bavail, bsize } = statfsSync(dataDir);
-  const found = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free in ${dataDir}`;
-  if (bavail * bsize >= MIN_FREE_BYTES) return { name: 'disk', status: 'ok', found };
-  return { name: 'disk', status: 'warn', found, next: 'free some space: a full disk stalls the terminals' };
+  const name = 'disk';
+  try {
+    const { bavail, bsize } = statfsSync(dataDir);
+    const found = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free in ${dataDir}`;
+    if (bavail * bsize >= MIN_FREE_BYTES) return { name, status: 'ok', found };
+    return { name, status: 'warn', found, next: 'free some space: a full disk stalls the terminals' };
+  } catch (err) {
+    return { name, status: 'fail', found: reasonOf(err), next: 'choose another folder with --data' };
+  }
 }

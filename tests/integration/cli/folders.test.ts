@@ -39,6 +39,18 @@ test('a data folder where no folder can be made is refused at once', async () =>
   }
 }, 30_000);
 
+test('`doctor` tells all it has checked also of a data folder that cannot be made', async () => {
+  const { code, stdout } = await engine.cliInTurn(['doctor', '--json', '--data', '/proc/holdfast']);
+  expect(code).toBe(69);
+  expect(JSON.parse(stdout)).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ name: 'Node', status: 'ok' }),
+      expect.objectContaining({ name: 'private sockets', status: 'fail' }),
+      expect.objectContaining({ name: 'disk', status: 'fail' }),
+    ]),
+  );
+}, 30_000);
+
 test('a working folder that was deleted is told as that, and is no bug', async () => {
   const line = 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$1" "$2" cp a b:c';
   const gone = join(files, 'gone');
