@@ -88,16 +88,31 @@ function marksOf(body: unknown): Marks {
   return { kinds, message: typeof inner.message === 'string' ? inner.message : '' };
 }
 
-const TOO_LONG =
-  /context[ _](length|window)|maximum context|(prompt|input|request) is too (long|large)|too many (input )?tokens|token limit/i;
+const TOO_LONG = new RegExp(
+  [
+    'context[ _](length|window|limit|size)',
+    'maximum (context|prompt length)',
+    '(prompt|input|request) is too (long|large)',
+    'too many (input )?tokens',
+    'token limit',
+    'token count .*exceeds',
+  ].join('|'),
+  'i',
+);
+/**
+ * One request with more tokens than its limit for a minute, reported as a rate limit by OpenAI (429) and Groq (413): no
+ * pause helps.
+ */
+const LARGER_THAN_RATE = /^request too large\b/i;
 
-/** By the provider's own error kinds: those that say more than a status, or have none. */
 /** What an answer with a status, or an error inside a stream, can mean. */
 type AnswerCode =
   'model_context_length' | 'model_auth' | 'model_rate_limit' | 'model_bad_request' | 'model_overloaded';
 
+/** By the provider's own error kinds: those that say more than a status, or have none. */
 const BY_KIND: Readonly<Record<string, AnswerCode>> = {
   context_length_exceeded: 'model_context_length',
+  exceed_context_size_error: 'model_context_length',
   request_too_large: 'model_context_length',
   insufficient_quota: 'model_auth',
   billing_error: 'model_auth',
@@ -124,6 +139,7 @@ const BY_STATUS: Readonly<Record<number, AnswerCode>> = {
 };
 
 function codeOf(status: number | undefined, { kinds }: Marks, text: string): AnswerCode {
+  if (LARGER_THAN_RATE.test(text)) return 'model_context_length';
   const told = kinds.map((kind) => ownValue(BY_KIND, kind)).find((code) => code !== undefined);
   if (told) return told;
   const isRefused =

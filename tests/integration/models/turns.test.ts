@@ -143,6 +143,26 @@ test.each([
   },
 );
 
+test('a conversation that Anthropic calls too long is summed up, and the turn goes on with the summary', async () => {
+  const said = (text: string): string =>
+    JSON.stringify({ type: 'message', content: [{ type: 'text', text }], stop_reason: 'end_turn' });
+  const message =
+    'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease input length';
+  const refused = JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } });
+  simulator.answers.push(
+    { status: 200, body: said('So it begins.'), to: 'a long tale' },
+    { status: 400, body: refused, to: 'and its end' },
+    { status: 200, body: said('A tale was begun.'), to: 'You sum up' },
+    { status: 200, body: said('The end.'), to: 'A tale was begun.' },
+  );
+  const agent = engine.client.agent(uniqueId('tale'));
+  await agent.start({ task: 'a long tale', model: 'messages:small', mode: 'conversation' });
+  expect(await agent.send('and its end')).toMatchObject({ answer: 'The end.', steps: 3 });
+  const { messages } = await agent.transcript();
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'summary', 'assistant']);
+  await agent.stop();
+});
+
 /** All of a history as text, with its payloads as they are beneath their base64. */
 async function historyOf(workflowId: string): Promise<string> {
   const history = await engine.client.temporal.workflow.getHandle(workflowId).fetchHistory();
