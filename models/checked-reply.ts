@@ -26,11 +26,12 @@ const replySchema = z.object({
     ),
   ),
   isCut: z.optional(z.boolean()),
+  isRefusal: z.optional(z.boolean()),
   usage: z.optional(z.nullable(usageSchema)),
 });
 
 const REPLY =
-  '{ text }, with `calls` ({ id, tool, args: JSON text }), `isCut` and `usage` where there are any; a usage is ' +
+  '{ text }, with `calls` ({ id, tool, args: JSON text }), `isCut`, `isRefusal` and `usage` where there are any; a usage is ' +
   '{ inputTokens, outputTokens } in whole numbers, with `cachedTokens` and `costUsd` where they are known';
 
 /**
@@ -38,11 +39,12 @@ const REPLY =
  * same code would give it again.
  */
 export function checkedReply(model: string, reply: unknown): RawReply {
-  const { text, calls, isCut, usage } = readReply(model, reply);
+  const { text, calls, isCut, isRefusal, usage } = readReply(model, reply);
   return {
     text,
     ...(calls && { calls: calls.map(({ id, tool, args }) => ({ id: id ?? '', tool, args })) }),
     ...(isCut && { isCut }),
+    ...(isRefusal && { isRefusal }),
     ...(usage && { usage }),
   };
 }

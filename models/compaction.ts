@@ -1,7 +1,7 @@
 // Has a model sum up a conversation that has become too long for it, or too large to be carried over.
 import type { VisibleMessage } from '../contracts/agents/agent';
 import { imageLine } from '../contracts/tools/images';
-import { fitText } from '../contracts/payload-size';
+import { fitText, jsonBytes } from '../contracts/payload-size';
 import type { ModelRequest } from './provider';
 
 /** Limit for the summary that replaces the conversation. */
@@ -19,14 +19,22 @@ const MAX_MESSAGE_CHARS = 8_000;
 /** A token has three to four characters; this leaves room for the answer. */
 const CHARS_PER_TOKEN = 2;
 const DEFAULT_CHARS = 200_000;
+/** Less says too little of a conversation. */
+const MIN_CHARS = 6_000;
 
-export function compactionRequest(
+export type SummaryRequest = Pick<ModelRequest, 'system' | 'messages'>;
+
+/** Each has half as much text as the one before: the model's window may be unknown, or smaller than configured. */
+export function* compactionRequests(
   messages: readonly VisibleMessage[],
   window: number | undefined,
-): Pick<ModelRequest, 'system' | 'messages'> {
-  const room = window === undefined ? DEFAULT_CHARS : window * CHARS_PER_TOKEN;
+): Generator<SummaryRequest, void> {
   const text = messages.map(shown).join('\n\n');
-  return { system: SYSTEM, messages: [{ role: 'user', text: fitText(text, room) }] };
+  let room = Math.min(window === undefined ? DEFAULT_CHARS : window * CHARS_PER_TOKEN, jsonBytes(text));
+  do {
+    yield { system: SYSTEM, messages: [{ role: 'user', text: fitText(text, room) }] };
+    room /= 2;
+  } while (room >= MIN_CHARS);
 }
 
 function shown(message: VisibleMessage): string {

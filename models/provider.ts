@@ -40,6 +40,8 @@ export interface RawReply {
   calls?: NativeCall[];
   /** The provider cut it off at its length limit. */
   isCut?: boolean;
+  /** The model, or its provider, refused to answer; the text says so. */
+  isRefusal?: boolean;
   usage?: Usage;
 }
 

@@ -26,13 +26,12 @@ import {
 } from '../../contracts/ids';
 import type { ImageRef } from '../../contracts/tools/images';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
-import { fitText } from '../../contracts/payload-size';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { checkedAnswer } from '../../models/answer-schema';
-import { compactionRequest, MAX_SUMMARY_BYTES } from '../../models/compaction';
+import { compactionRequests, type SummaryRequest } from '../../models/compaction';
 import type { FindDialect } from '../../models/dialects/dialects';
 import type { FindProvider } from '../../models/providers';
-import { withoutThinking } from '../../models/dialects/thinking';
+import type { RawReply } from '../../models/provider';
 import { systemPrompt } from '../../models/system-prompt';
 import type { ToolRegistry } from '../../tools/registry';
 import { beating } from '../beating';
@@ -48,6 +47,7 @@ import type { ToolRulings } from '../tools/tool-ruling';
 import { mayChangeFiles } from './may-change-files';
 import { planSpawns } from './plan-spawns';
 import { prepareCalls } from './prepare-calls';
+import { summaryOf } from './summary';
 import type { Transcripts } from './transcripts';
 
 /** An agent ends when its shells are gone; if their host is offline, it does not wait for ever. */
@@ -134,20 +134,12 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
     compact: (input: ModelCall) =>
       beating(async (signal): Promise<Compaction> => {
         const provider = findProvider(input.model);
-        const { system, messages } = compactionRequest(
-          visibleMessages(await conversationOf(input)),
-          provider.window,
-        );
+        const requests = compactionRequests(visibleMessages(await conversationOf(input)), provider.window);
         const { model } = input;
-        const { text: written, usage } = await quota.around(input, () =>
-          models.measure(model, signal, () =>
-            askProvider({ model, provider, attempt: activityInfo().attempt }, { system, messages, signal }),
-          ),
-        );
-        const text = withoutThinking(written);
-        // It would replace the whole conversation with nothing, and providers refuse a message without text.
-        if (text === '') throw new HoldfastError('model_failed', { reason: 'its summary was empty' });
-        return { text: fitText(text, MAX_SUMMARY_BYTES), ...(usage && { usage }) };
+        const asked = { model, provider, attempt: activityInfo().attempt };
+        const ask = (request: SummaryRequest): Promise<RawReply> =>
+          models.measure(model, signal, () => askProvider(asked, { ...request, signal }));
+        return quota.around(input, () => summaryOf(requests, ask));
       }),
 
     awaitQuota: () => quota.waitForRoom(),

@@ -22,7 +22,7 @@ export function chatReply(answer: unknown): WireReply {
   const text = ThinkFilter.visible(contentText(message.content));
   const refused = textOf(message.refusal) || refusedText(message.content);
   if (refused !== '' || reason === 'content_filter')
-    return { text: refusal(refused || text, textOf(reason)), tokens };
+    return { ...refusal(refused || text, textOf(reason)), tokens };
   return { text, ...(calls.length > 0 && { calls }), ...(reason === 'length' && { isCut: true }), tokens };
 }
 

@@ -17,7 +17,7 @@ export function messagesReply(answer: unknown): WireReply {
     );
   const tokens = messagesTokens(usage);
   const text = contentText(content);
-  if (reason === 'refusal') return { text: refusal(text, reason), tokens };
+  if (reason === 'refusal') return { ...refusal(text, reason), tokens };
   const calls = content
     .map(fieldsOf)
     .filter(({ type }) => type === 'tool_use')

@@ -43,7 +43,7 @@ export function responsesReply(answer: unknown): WireReply {
   const tokens = responsesTokens(usage);
   const { reason } = fieldsOf(details);
   if (refused !== '' || reason === 'content_filter')
-    return { text: refusal(refused || text, textOf(reason) || 'refusal'), tokens };
+    return { ...refusal(refused || text, textOf(reason) || 'refusal'), tokens };
   return {
     text,
     ...(calls.length > 0 && { calls }),

@@ -309,7 +309,7 @@ test('a key that is not a valid header and a password in an address appear in no
   for (const wireApi of WIRE_APIS) await errorOf(simulator.provider(wireApi, { baseUrl }), ask('hello'));
 });
 
-test('a refusal is reported as the answer', async () => {
+test('a refusal is reported as the answer, and marked', async () => {
   const message = { role: 'assistant', content: null, refusal: 'I will not.' };
   simulator.answers.push({
     status: 200,
@@ -317,6 +317,7 @@ test('a refusal is reported as the answer', async () => {
   });
   expect(await simulator.provider('chat').reply(ask('hello'))).toEqual({
     text: 'I will not.',
+    isRefusal: true,
     tokens: undefined,
   });
   simulator.answers.push({
@@ -325,6 +326,7 @@ test('a refusal is reported as the answer', async () => {
   });
   expect(await simulator.provider('anthropic').reply(ask('hello'))).toMatchObject({
     text: 'The model refused to answer (refusal).',
+    isRefusal: true,
   });
 });
 

@@ -138,6 +138,54 @@ test('a conversation that the provider calls too long is summed up once, and end
   ]);
 });
 
+test('a model whose window is not known gets less and less to sum up, until it can', async () => {
+  const asked: number[] = [];
+  const name = env.model({
+    reply: (request) => {
+      const text = textsOf(request);
+      if (isSummary(request)) asked.push(Math.round(text.length / 1_000));
+      if (text.length > 20_000)
+        return Promise.reject(
+          new HoldfastError('model_context_length', { model: 'm', got: 400, reason: 'too many tokens' }),
+        );
+      if (isSummary(request)) return Promise.resolve({ text: 'In short.', usage: usage(10) });
+      const isDone = text.includes('In short.');
+      return Promise.resolve({ text: isDone ? 'done' : toolCall('note', { text: 'y'.repeat(7_000) }) });
+    },
+  });
+  const agent = env.agent('unknown-window');
+  await agent.start({ task: 'x', model: name });
+  expect(await agent.result()).toMatchObject({ answer: 'done', usage: { inputTokens: 10 } });
+  expect(asked.length).toBeGreaterThan(1);
+  expect(asked.at(-1)).toBeLessThan(20);
+});
+
+test.each<[string, RawReply, RegExp]>([
+  ['was refused', { text: 'I will not.', isRefusal: true }, /refused to sum up: I will not\./],
+  ['was cut off', { text: 'The task is', isCut: true }, /summary was cut off/],
+])('a summary that %s replaces nothing', async (what, summary, reason) => {
+  const name = model(
+    (request) =>
+      isSummary(request)
+        ? summary
+        : {
+            text: textsOf(request).includes('still there') ? 'yes' : toolCall('note', { text: 'z' }),
+            usage: usage(850),
+          },
+    { window: 1_000 },
+  );
+  const agent = env.agent(what.replaceAll(' ', '-'));
+  await agent.start({ mode: 'conversation', model: name });
+  expect(await agent.send('go')).toMatchObject({
+    reason: 'model_error',
+    error: { code: 'model_failed', message: expect.stringMatching(reason) as string },
+  });
+  expect(await agent.send('still there?')).toMatchObject({ answer: 'yes' });
+  const { messages } = await agent.transcript();
+  expect(messages.map(({ role }) => role)).not.toContain('summary');
+  await agent.stop();
+});
+
 test('a turn of many steps continues as new: every step is run once, and nothing of it is lost', async () => {
   const steps = 190;
   const name = model(({ messages }) => {
