@@ -77,19 +77,35 @@ function messages(all: readonly VisibleMessage[]): ChatMessage[] {
     const ids = parsed.calls.map(({ callId }) => wireId(callId, taken));
     const calls = parsed.calls.map(({ tool, args }, index): NativeCall => ({
       id: ids[index] ?? '',
-      tool,
+      tool: wireName(tool),
       args: JSON.stringify(args),
     }));
     const answers = results.map((result, index): ChatMessage => {
       const { tool, isError } = result;
       const text = shownText(result);
-      return { role: 'tool', callId: ids[index] ?? '', tool, text, isError, ...imagesOf(result) };
+      return {
+        role: 'tool',
+        callId: ids[index] ?? '',
+        tool: wireName(tool),
+        text,
+        isError,
+        ...imagesOf(result),
+      };
     });
     return [{ role: 'assistant', text: text ?? parsed.prose, calls }, ...answers];
   });
 }
 
 const imagesOf = ({ images }: ShownResult): Pick<ShownResult, 'images'> => (images ? { images } : {});
+
+/** Providers refuse a whole conversation for one name that is none of theirs; a model may have made one up. */
+const wireName = (tool: string): string =>
+  String(tool)
+    .replace(/[^a-zA-Z0-9_-]/g, '_')
+    .slice(0, MAX_WIRE_NAME) || 'unknown';
+
+/** OpenAI's limit. */
+const MAX_WIRE_NAME = 64;
 
 /** Providers want ids unique in a conversation; some of them, and our other dialects, restart in each reply. */
 function wireId(callId: string, taken: Set<string>): string {

@@ -50,7 +50,7 @@ export class ModelSimulator {
       incoming.on('end', () => {
         const { headers, method, url } = incoming;
         simulator.requests.push({ headers, body: JSON.parse(body) as Record<string, unknown> });
-        const answer = simulator.answerTo(body);
+        const answer = simulator.answerTo(body) ?? oddNameIn(body);
         if (answer) {
           const type = { 'content-type': 'application/json' };
           outgoing.writeHead(answer.status, { ...type, ...answer.headers }).write(answer.body);
@@ -108,6 +108,22 @@ export class ModelSimulator {
     this.door.close();
     await this.mock.stop();
   }
+}
+
+/** As providers answer a call whose name they do not take; the simulator takes any. */
+function oddNameIn(body: string): Answer | undefined {
+  const names: string[] = [];
+  JSON.parse(body, (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null) return value;
+    const { type, name, function: called } = value as Record<string, unknown>;
+    if (type === 'function_call' || type === 'tool_use') names.push(JSON.stringify(name));
+    if (type === 'function' && called) names.push(JSON.stringify((called as Record<string, unknown>).name));
+    return value;
+  });
+  const odd = names.find((name) => !/^"[a-zA-Z0-9_-]{1,64}"$/.test(name));
+  if (odd === undefined) return undefined;
+  const message = `Invalid 'name': ${odd} does not match '^[a-zA-Z0-9_-]+$'.`;
+  return { status: 400, body: JSON.stringify({ error: { type: 'invalid_request_error', message } }) };
 }
 
 export const ask = (text: string, more: Partial<ModelRequest> = {}): ModelRequest => ({

@@ -163,6 +163,19 @@ test('a conversation that Anthropic calls too long is summed up, and the turn go
   await agent.stop();
 });
 
+test.each(['chat', 'responses', 'messages'])(
+  'over %s, a conversation goes on after the model called a tool by a name that no provider takes',
+  async (provider) => {
+    const task = `odd name over ${provider}`;
+    const toolCalls = [{ name: 'multi_tool_use.parallel', arguments: '{}' }];
+    simulator.mock.on({ userMessage: task, hasToolResult: false }, { toolCalls });
+    simulator.mock.on({ userMessage: task, hasToolResult: true }, { content: 'I see.' });
+    const agent = engine.client.agent(uniqueId('odd-name'));
+    await agent.start({ task, model: `${provider}:small` });
+    expect(await agent.result()).toMatchObject({ answer: 'I see.', steps: 2 });
+  },
+);
+
 /** All of a history as text, with its payloads as they are beneath their base64. */
 async function historyOf(workflowId: string): Promise<string> {
   const history = await engine.client.temporal.workflow.getHandle(workflowId).fetchHistory();

@@ -228,6 +228,23 @@ describe('the conversation that a provider gets', () => {
     expect(ids).toEqual(['undefined', 'null', '7']);
   });
 
+  test.each([
+    ['functions.exec', 'functions_exec'],
+    ['look up', 'look_up'],
+    ['größe', 'gr__e'],
+    ['x'.repeat(70), 'x'.repeat(64)],
+    ['', 'unknown'],
+  ])('can be sent though a model called a tool "%s" that no provider takes', (tool, name) => {
+    const sent = native.messages([
+      calling('', { ...call('a'), tool }),
+      { role: 'tool', callId: 'a', tool, content: 'r', isError: true },
+    ]);
+    expect(sent).toMatchObject([
+      { role: 'assistant', calls: [{ id: 'a', tool: name }] },
+      { role: 'tool', callId: 'a', tool: name },
+    ]);
+  });
+
   test('has results without a call, and a summary, as text', () => {
     const sent = native.messages([
       { role: 'summary', text: 'so far', covers: 2 },
