@@ -1,6 +1,12 @@
 // What the limits of a turn leave it.
+import type * as workflow from '@temporalio/workflow';
 import type { TurnLimits } from '../../../contracts/agents/agent';
 import { TurnBudget } from '../../../workflows/turn/turn-budget';
+
+jest.mock('@temporalio/workflow', () => ({
+  ...jest.requireActual<typeof workflow>('@temporalio/workflow'),
+  patched: () => true,
+}));
 
 const usage = { inputTokens: 60, outputTokens: 40, cachedTokens: 0, costUsd: 0.5 };
 const budget = (limits?: Partial<TurnLimits>): TurnBudget =>
@@ -25,6 +31,27 @@ test('sub-agents may use what is left of the limits that were given, and have no
   const used = budget({ tokens: 250, costUsd: 0.2 });
   used.spend(usage);
   expect(used.left).toEqual({ tokens: 150, costUsd: 0 });
+});
+
+test('what has no price lifts no cost limit, neither for the turn nor for its sub-agents nor in its next run', () => {
+  const used = budget({ costUsd: 5 });
+  used.spend({ ...usage, costUsd: 4.5 });
+  used.spend({ ...usage, costUsd: null });
+  expect(used.over).toBeUndefined();
+  expect(used.left).toEqual({ costUsd: 0.5 });
+  const next = new TurnBudget({ settings: { limits: { costUsd: 5 } } } as never, used.record);
+  for (const each of [used, next]) {
+    each.spend(usage);
+    expect(each.over).toBe('cost_limit');
+    expect(each.left).toEqual({ costUsd: 0 });
+    expect(each.usage?.costUsd).toBeNull();
+  }
+});
+
+test('a turn of an earlier release goes on with the cost that it knew', () => {
+  const record = { steps: 0, calls: 0, repairs: 0, usage, startedAt: Date.now() };
+  const next = new TurnBudget({ settings: { limits: { costUsd: 0.75 } } } as never, record);
+  expect(next.left).toEqual({ costUsd: 0.25 });
 });
 
 test('a call beyond the limit is refused with what is allowed; calls that the turn runs itself count as well', () => {
