@@ -42,6 +42,9 @@ interface Sent<Data> {
 export const wholeOf = async (sent: Pick<Sent<unknown>, 'asResponse'>): Promise<unknown> =>
   bodyOf(await sent.asResponse());
 
+const EVENTS = /^\s*text\/event-stream\b/i;
+const NO_EVENTS = /^\s*(application\/([^;]*\+)?json|text\/html)\b/i;
+
 /** The events of a stream until the signal, or what the server sent in place of one. */
 export async function streamOf(
   sent: Sent<AsyncIterable<unknown>>,
@@ -49,8 +52,21 @@ export async function streamOf(
 ): Promise<{ events: AsyncIterable<Fields> } | { whole: unknown }> {
   const { data, response } = await sent.withResponse();
   const type = response.headers.get('content-type') ?? '';
-  const isStream = response.body !== null && !/^\s*(application\/([^;]*\+)?json|text\/html)\b/i.test(type);
-  return isStream ? { events: fieldsOfEach(data, signal) } : { whole: await bodyOf(response) };
+  if (response.body === null || NO_EVENTS.test(type)) return { whole: await bodyOf(response) };
+  const events = fieldsOfEach(data, signal);
+  if (EVENTS.test(type)) return { events };
+  // Some servers stream under another type. Only the copy can be read as a whole once the SDK has looked for events.
+  const copy = response.clone();
+  const first = await events.next();
+  if (first.done === true) return { whole: await bodyOf(copy) };
+  // Settles when the stream ends.
+  void copy.body?.cancel().catch(() => undefined);
+  return { events: followedBy(first.value, events) };
+}
+
+async function* followedBy(first: Fields, rest: AsyncIterable<Fields>): AsyncGenerator<Fields> {
+  yield first;
+  yield* rest;
 }
 
 /** JSON, whatever its content type says; anything else is a text. */

@@ -20,6 +20,9 @@ const like = (text: RegExp): string => expect.stringMatching(text) as string;
 
 const whole = (body: unknown): Answer => ({ status: 200, body: JSON.stringify(body) });
 
+const TEXT = { 'content-type': 'text/plain' };
+const NO_TYPE = { 'content-type': '' };
+
 const streamed = (...events: object[]): Answer => ({
   status: 200,
   headers: { 'content-type': 'text/event-stream' },
@@ -176,6 +179,12 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
     ['no content', { status: 204, body: '' }, /empty/],
     ['no body', { status: 200, body: '' }, /empty|not valid JSON/],
     ['half a body', { status: 200, body: '{"choices": [' }, /not valid JSON|begins with/],
+    ['a text', { status: 200, headers: TEXT, body: 'Ollama is running' }, /begins with "Ollama is running"/],
+    [
+      'no type',
+      { status: 200, headers: NO_TYPE, body: 'Ollama is running' },
+      /begins with "Ollama is running"/,
+    ],
     ['a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Log in</h1>' }, /Log in/],
   ])('an answer of %s ends the call with its reason, watched or not', async (_name, answer, text) => {
     for (const pieces of [undefined, []])
@@ -185,8 +194,9 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
       });
   });
 
-  test('a whole answer in place of a stream counts', async () => {
-    expect(await replyTo(wireApi, ANSWERING[wireApi]('Hi.', {}), [])).toMatchObject({ text: 'Hi.' });
+  test.each([{}, { headers: TEXT }])('a whole answer in place of a stream counts', async (headers) => {
+    const answer = { ...ANSWERING[wireApi]('Hi.', {}), ...headers };
+    expect(await replyTo(wireApi, answer, [])).toMatchObject({ text: 'Hi.' });
   });
 });
 
@@ -315,6 +325,15 @@ test('a streamed input that is complete arrives, and so does none', async () => 
   expect(await parsed('anthropic', toolUse('', null), [])).toMatchObject({ calls: [{ args: {} }] });
   const { usage } = await replyTo('anthropic', toolUse(), []);
   expect(usage).toMatchObject({ inputTokens: 3, outputTokens: 4 });
+});
+
+test('a stream under another type is read to its end, and one without an end is asked for again', async () => {
+  const text = chatChunk({ content: 'Hi' });
+  const whole = { ...streamed(text, chatChunk({ content: '.' }, 'stop')), headers: TEXT };
+  const pieces: string[] = [];
+  expect([(await replyTo('chat', whole, pieces)).text, pieces]).toEqual(['Hi.', ['Hi', '.']]);
+  const cut = { ...streamed(text), headers: TEXT };
+  expect((await errorTo('chat', cut, [])).code).toBe('model_unreachable');
 });
 
 describe('streamed calls over chat', () => {
