@@ -42,24 +42,30 @@ export function launchServer({ binary, ports, paths, env, ...tuning }: Launch): 
   if (pid === undefined || stdin === null) {
     throw new HoldfastError('engine_failed', { reason: '/bin/sh cannot be started', log: paths.logFile });
   }
-  const identity = identityOf(pid);
-  const record: EngineRecord = {
-    address: `${LOOPBACK}:${ports.port}`,
-    namespace: 'default',
-    uiUrl: `http://${LOOPBACK}:${ports.uiPort}`,
-    ...ports,
-    identity,
-    guard: launchGuard({ ...ports, identity }, paths),
-    dbFile: paths.dbFile,
-    logFile: paths.logFile,
-    binary,
-    startedAt: new Date().toISOString(),
-  };
-  writeRecord(paths, record);
   stdin.on('error', () => undefined);
-  stdin.end('\n');
   child.unref();
-  return record;
+  try {
+    const identity = identityOf(pid);
+    const record: EngineRecord = {
+      address: `${LOOPBACK}:${ports.port}`,
+      namespace: 'default',
+      uiUrl: `http://${LOOPBACK}:${ports.uiPort}`,
+      ...ports,
+      identity,
+      guard: launchGuard({ ...ports, identity }, paths),
+      dbFile: paths.dbFile,
+      logFile: paths.logFile,
+      binary,
+      startedAt: new Date().toISOString(),
+    };
+    writeRecord(paths, record);
+    stdin.end('\n');
+    return record;
+  } catch (err) {
+    // Nobody would find them without a record: the shell exits, and the guard after it.
+    stdin.destroy();
+    throw err;
+  }
 }
 
 function spawnGate(binary: string, args: string[], paths: EnginePaths, env: NodeJS.ProcessEnv): ChildProcess {

@@ -130,7 +130,7 @@ async function ensureLocked(paths: EnginePaths, options: EnsureOptions): Promise
   if (before && isAlive(before.identity)) {
     const { ui } = before;
     // It is recorded before it answers: its starter may have been killed in between.
-    const record = ui && (isGuarded(before) ? before : guardAgain({ ...before, ui }, paths));
+    const record = ui && (isGuarded(before) ? before : await guardAgain({ ...before, ui }, paths));
     if (isStopped(before.identity.pid)) throw silent(before);
     if (record && (await waitForRunning(record, token, options)) === 'ready')
       return withNamedPorts(record, options);
@@ -162,12 +162,19 @@ async function waitForRunning(
   }
 }
 
-function guardAgain(
+async function guardAgain(
   record: EngineRecord & Required<Pick<EngineRecord, 'ui'>>,
   paths: EnginePaths,
-): EngineRecord {
-  const guarded = { ...record, guard: launchGuard(record, paths) };
-  writeRecord(paths, guarded);
+): Promise<EngineRecord> {
+  const guard = launchGuard(record, paths);
+  const guarded = { ...record, guard };
+  try {
+    writeRecord(paths, guarded);
+  } catch (err) {
+    // It would keep the port from the next one.
+    await endGroup(guard, STOP_GRACE_MS);
+    throw err;
+  }
   return guarded;
 }
 

@@ -293,6 +293,25 @@ test('a server that ends at once is reported as engine_failed with the end of it
   });
 });
 
+test('a server that cannot be recorded leaves no process, however often it is tried', async () => {
+  mkdirSync(enginePaths(dataDir).record, { recursive: true });
+  for (let attempt = 0; attempt < 2; attempt++) await expect(ensure()).rejects.toThrow(/EISDIR|directory/);
+  await until(() => serverProcesses().length === 0, 10_000);
+});
+
+test('a guard that cannot be recorded leaves none behind, and the next one guards the same server', async () => {
+  const before = await ensure();
+  process.kill(before.guard?.pid ?? 0, 'SIGKILL');
+  await until(() => !isGuarded(before));
+  // Gone after one attempt, which cannot write there.
+  mkdirSync(`${enginePaths(dataDir).record}.${process.pid}.tmp`);
+  await expect(ensure()).rejects.toThrow(/EISDIR|directory/);
+  expect(serverProcesses()).toEqual([expect.stringContaining('start-dev')]);
+  const after = await ensure();
+  expect(after.identity).toEqual(before.identity);
+  expect(await statusOf(after, 'default')).toBe(200);
+});
+
 test('an abort while the server starts leaves no process', async () => {
   const abort = new AbortController();
   const progress = (line: string): void => {
