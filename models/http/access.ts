@@ -1,6 +1,7 @@
 // The key, the headers and the address of one call. They are read when used and stored nowhere.
 import { readFileSync } from 'node:fs';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { PIECE } from './redact';
 import type { ProviderSettings } from '../model-settings';
 
 export interface Access {
@@ -27,7 +28,13 @@ export function readAccess(model: string, settings: ProviderSettings): Access {
     baseUrl,
     key,
     headers,
-    secrets: [...(key ? [key] : []), ...Object.values(headers), ...secretsOf(baseUrl)],
+    secrets: [
+      ...(key ? [key] : []),
+      ...fromVariables.map(([, value]) => value),
+      // A short one in the configuration is a word, such as a team's name, and would hide the same word in an error.
+      ...Object.values(settings.headers).filter((value) => value.length >= PIECE),
+      ...secretsOf(baseUrl),
+    ],
   };
 }
 

@@ -2,7 +2,7 @@
 
 const HIDDEN = '[hidden]';
 /** Pieces of a secret at least this long are removed; shorter ones are ordinary text. */
-const PIECE = 6;
+export const PIECE = 6;
 const WORD = /[^\s"'`]+/g;
 const MAX_CHARACTERS = 1_000;
 /** An error page may be megabytes long. Masked keys shrink what is read, so more than is shown is read. */
