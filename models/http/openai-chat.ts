@@ -7,7 +7,7 @@ import type {
 import type { ToolDescription } from '../../contracts/tools/tools';
 import { cacheKey } from './cache-key';
 import type { WireCall, WireProtocol } from './http-provider';
-import { isStrict, isVendors, openaiClient } from './openai-client';
+import { answerFormat, isVendors, openaiClient } from './openai-client';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { chatReply } from './replies/chat-reply';
 import { chatOfStream } from './replies/chat-stream';
@@ -35,17 +35,13 @@ export const openaiChat: WireProtocol = async (call) => {
 };
 
 function paramsOf(call: WireCall): ChatCompletionCreateParamsNonStreaming {
-  const { name, system, tools = [], outputSchema: schema, maxOutputTokens } = call;
+  const { name, system, tools = [], outputSchema, maxOutputTokens } = call;
+  const format = answerFormat(outputSchema);
   return {
     model: name,
     messages: [...(system ? [{ role: 'system' as const, content: system }] : []), ...messagesOf(call)],
     ...(tools.length > 0 && { tools: tools.map(toolOf) }),
-    ...(schema && {
-      response_format: {
-        type: 'json_schema',
-        json_schema: { name: 'answer', schema: { ...schema }, strict: isStrict(schema) },
-      },
-    }),
+    ...(format && { response_format: { type: 'json_schema', json_schema: format } }),
     ...(maxOutputTokens !== undefined && { max_completion_tokens: maxOutputTokens }),
     ...(isVendors(call) && { prompt_cache_key: cacheKey(call) }),
   };

@@ -1,7 +1,9 @@
 // The OpenAI SDK for one call. Everything that it would otherwise read from the environment is set here.
 import type OpenAI from 'openai';
 import type { JsonSchema } from '../../contracts/tools/tools';
+import { isObject } from '../dialects/json-text';
 import type { WireCall } from './http-provider';
+import { fieldsOf, listOf, type Fields } from './replies/untrusted';
 
 export async function openaiClient({ access, fetch, requestMs }: WireCall): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai');
@@ -27,16 +29,42 @@ export async function openaiClient({ access, fetch, requestMs }: WireCall): Prom
 export const isVendors = ({ access }: WireCall): boolean =>
   access.baseUrl === null || /^https:\/\/([a-z0-9-]+\.)*openai\.com(\/|$)/.test(access.baseUrl);
 
-/** The vendor enforces a schema only if each object requires all its keys and allows no others. */
-export function isStrict(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrict);
-  if (typeof schema !== 'object' || schema === null) return true;
-  const { properties, required, additionalProperties } = schema as JsonSchema;
-  if (typeof properties === 'object' && properties !== null) {
-    const listed = Array.isArray(required) ? required : [];
-    if (additionalProperties !== false) return false;
-    if (Object.keys(properties).some((key) => !listed.includes(key))) return false;
-    if (!isStrict(Object.values(properties))) return false;
-  }
-  return Object.entries(schema).every(([key, value]) => key === 'properties' || isStrict(value));
+/** What the vendor refuses at the root, beside a type other than `object`. */
+const NOT_AT_ROOT = ['anyOf', 'oneOf', 'allOf', 'not', 'enum'];
+
+/** Keywords that the vendor may enforce. A schema with any other is only advice to its model: answers are checked here. */
+const ENFORCED = new Set([
+  ...['$schema', '$ref', '$defs', 'definitions', 'title', 'description', 'type', 'enum', 'const', 'anyOf'],
+  ...['properties', 'required', 'additionalProperties', 'items', 'minItems', 'maxItems', 'pattern', 'format'],
+  ...['minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+]);
+
+interface AnswerFormat {
+  name: string;
+  schema: Record<string, unknown>;
+  strict: boolean;
+}
+
+/** What an answer must match, in the form of both APIs; undefined if the vendor would refuse every request with it. */
+export function answerFormat(schema: JsonSchema | undefined): AnswerFormat | undefined {
+  if (schema?.type !== 'object' || NOT_AT_ROOT.some((key) => key in schema)) return undefined;
+  return { name: 'answer', schema: { ...schema }, strict: isStrict(schema) };
+}
+
+/** The vendor enforces a schema only if each value has a type, and each object requires all its keys and allows no others. */
+function isStrict(schema: unknown): boolean {
+  if (!isObject(schema) || Object.keys(schema).some((key) => !ENFORCED.has(key))) return false;
+  const { type, properties, items, anyOf, $ref, $defs, definitions } = schema;
+  if ([type, anyOf, $ref].every((part) => part === undefined)) return false;
+  const types = listOf(type);
+  if ((types.includes('object') || properties !== undefined) && !isClosed(schema)) return false;
+  if (types.includes('array') && items === undefined) return false;
+  const named = [properties, $defs, definitions].flatMap((each) => Object.values(fieldsOf(each)));
+  return [...named, ...listOf(items), ...listOf(anyOf)].every(isStrict);
+}
+
+function isClosed({ properties, required, additionalProperties }: Fields): boolean {
+  const listed = listOf(required);
+  const isListed = (key: string): boolean => listed.includes(key);
+  return additionalProperties === false && isObject(properties) && Object.keys(properties).every(isListed);
 }

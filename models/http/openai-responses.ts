@@ -7,7 +7,7 @@ import type {
 import type { ToolDescription } from '../../contracts/tools/tools';
 import { cacheKey } from './cache-key';
 import type { WireCall, WireProtocol } from './http-provider';
-import { isStrict, openaiClient } from './openai-client';
+import { answerFormat, openaiClient } from './openai-client';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { responseOfStream, responsesReply } from './replies/responses-reply';
 import { streamOf, wholeOf } from './replies/whole-answer';
@@ -23,18 +23,15 @@ export const openaiResponses: WireProtocol = async (call) => {
 };
 
 function paramsOf(call: WireCall): ResponseCreateParamsNonStreaming {
-  const { name, system, messages, images, tools = [], outputSchema: schema, maxOutputTokens } = call;
+  const { name, system, messages, images, tools = [], outputSchema, maxOutputTokens } = call;
+  const format = answerFormat(outputSchema);
   return {
     model: name,
     store: false,
     ...(system && { instructions: system }),
     input: messages.flatMap((message) => itemsOf(message, images)),
     ...(tools.length > 0 && { tools: tools.map(toolOf) }),
-    ...(schema && {
-      text: {
-        format: { type: 'json_schema', name: 'answer', schema: { ...schema }, strict: isStrict(schema) },
-      },
-    }),
+    ...(format && { text: { format: { type: 'json_schema', ...format } } }),
     ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
     prompt_cache_key: cacheKey(call),
   };

@@ -297,7 +297,10 @@ test('a schema is sent where the vendor enforces it, strictly if possible, and n
     text: { format: { type: 'json_schema', schema: closed, strict: true } },
   });
   await simulator.provider('chat').reply(ask('hello', { outputSchema: closed }));
-  expect(simulator.lastBody).not.toHaveProperty('response_format');
+  for (const wireApi of ['chat', 'responses'] as const)
+    await simulator.provider(wireApi).reply(request({ type: 'array', items: closed }));
+  for (const { body } of simulator.requests.slice(-3))
+    expect([body.response_format, body.text]).toEqual([undefined, undefined]);
 });
 
 test('a key that is not a valid header and a password in an address appear in no error', async () => {

@@ -1,0 +1,54 @@
+import { answerFormat } from '../../../../models/http/openai-client';
+
+const closed = (properties: object, more: object = {}): object => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+  ...more,
+});
+const formatOf = (schema: object): ReturnType<typeof answerFormat> => answerFormat({ ...schema });
+const text = { type: 'string' };
+
+test.each<[string, object]>([
+  ['no keys', closed({})],
+  [
+    'texts',
+    closed({ a: { type: 'string', pattern: '^a', description: 'A.' }, b: { type: ['string', 'null'] } }),
+  ],
+  ['lists of objects', closed({ a: { type: 'array', items: closed({ b: text }), minItems: 1 } })],
+  ['alternatives', closed({ a: { anyOf: [text, closed({ b: text })] } })],
+  ['definitions', closed({ a: { $ref: '#/$defs/b' } }, { $defs: { b: closed({ c: text }) } })],
+])('the vendor enforces a schema of %s', (_name, schema) => {
+  expect(formatOf(schema)).toEqual({ name: 'answer', schema, strict: true });
+});
+
+test.each<[string, object]>([
+  ['any object', { type: 'object' }],
+  ['a map', { type: 'object', additionalProperties: { type: 'number' } }],
+  ['other keys', closed({ a: text }, { additionalProperties: true })],
+  ['a key that may be missing', closed({ a: text }, { required: [] })],
+  ['any object inside', closed({ a: { type: 'object' } })],
+  ['any object in an alternative', closed({ a: { anyOf: [text, { type: 'object' }] } })],
+  ['any object in a definition', closed({ a: { $ref: '#/$defs/b' } }, { $defs: { b: { type: 'object' } } })],
+  ['any value', closed({ a: {} })],
+  ['any value, as true', closed({ a: true })],
+  ['a list of anything', closed({ a: { type: 'array' } })],
+  ['a tuple', closed({ a: { type: 'array', prefixItems: [text], items: text } })],
+  ['a set', closed({ a: { type: 'array', items: text, uniqueItems: true } })],
+  ['one of several', closed({ a: { oneOf: [text] } })],
+  ['a condition', closed({ a: text }, { if: {}, then: {} })],
+  ['names of keys', closed({ a: text }, { propertyNames: { pattern: '^a' } })],
+])('a schema of %s is sent as advice', (_name, schema) => {
+  expect(formatOf(schema)).toEqual({ name: 'answer', schema, strict: false });
+});
+
+test.each<[string, object]>([
+  ['a list', { type: 'array', items: text }],
+  ['a text', text],
+  ['no type', {}],
+  ['alternatives', { anyOf: [closed({})] }],
+  ['an object with alternatives', { type: 'object', oneOf: [closed({})] }],
+])('a schema of %s, which the vendor refuses, is not sent', (_name, schema) => {
+  expect(formatOf(schema)).toBeUndefined();
+});
