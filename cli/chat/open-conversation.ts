@@ -68,7 +68,7 @@ function refuseOtherHost(
 ): void {
   if (remoteHost === undefined || bound === undefined || remoteHost === bound) return;
   throw new HoldfastError('invalid_input', {
-    what: 'The host of code_execution_remote',
+    what: 'The remote host of the conversation',
     got: remoteHost,
     allowed: `${bound}, to which ${id} is bound for as long as it runs`,
     next:
