@@ -69,7 +69,10 @@ async function throughPipe({ agent, how }: OpenedConversation, options: ChatOpti
   };
   process.once('exit', tellLeft);
   const end = async (): Promise<void> => {
-    await agent.stop('its input has ended');
+    await agent.stop('its input has ended').catch((err: unknown) => {
+      // Somebody else has ended it.
+      if (!(err instanceof HoldfastError && err.code === 'not_found')) throw err;
+    });
     process.off('exit', tellLeft);
   };
   const code = await pipedChat(agent, options.json).catch(async (err: unknown) => {

@@ -91,8 +91,9 @@ async function tell(agent: AgentHandle, result: RewindResult, options: RewindCom
   if (result.files) print(changeLines(result.files.changes));
   const isDry = options.dryRun ?? false;
   const undo = (step: number): string => `holdfast rewind ${agent.id} --to ${step}${sameServer(options)}`;
-  // Only a command that still runs needs the host.
-  const host = result.running.length > 0 ? (await agent.ownState()).host : undefined;
+  // Only a command that still runs needs the host. What was done is told also without it.
+  const state = result.running.length > 0 ? await agent.ownState().catch(() => undefined) : undefined;
+  const host = state?.host;
   const reset = (session: number): string =>
     `holdfast reset${sameSession({ ...options, agent: agent.id, host, session })}`;
   for (const remark of rewindRemarks({ result, isDry, undo, reset })) note(remark);

@@ -48,6 +48,14 @@ const STEPS: Partial<Record<ErrorCode, PersonalStep>> = {
         `\`holdfast reset${sameSession({ ...given, session: undefined })} --session N\`.`,
 };
 
-/** Undefined where the catalogue's own next step is a person's. */
-export const nextStep = ({ code, facts }: HoldfastError, given: GivenOptions): string | undefined =>
-  STEPS[code]?.(sameSession(given), facts, given);
+/** What the catalogue says, for a person who gave these options. */
+export const nextStep = ({ code, facts, next }: HoldfastError, given: GivenOptions): string =>
+  STEPS[code]?.(sameSession(given), facts, given) ?? sameEnds(next, given);
+
+/** Commands that end something must not end it in another agent's session, or on another host. */
+const sameEnds = (next: string, given: GivenOptions): string =>
+  next.replace(
+    /`holdfast (close|reset) --session /g,
+    (_, command: string) =>
+      `\`holdfast ${command}${sameSession({ ...given, session: undefined })} --session `,
+  );

@@ -14,7 +14,7 @@ export function exitWith(err: unknown, json: boolean): never {
 /** @param given options of the command line, for a next step that can be pasted */
 export function reportError(err: unknown, json: boolean, given: GivenOptions = {}): number {
   const known = knownError(err);
-  const next = nextStep(known, given) ?? known.next;
+  const next = nextStep(known, given);
   const message = `${known.detail} Next: ${next}`;
   if (json) process.stderr.write(`${visibleJson({ error: { ...known.toJSON(), message, next } })}\n`);
   else

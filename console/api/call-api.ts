@@ -30,6 +30,10 @@ export async function callApi<Answer>(
   body?: object,
   options: { key?: string; signal?: AbortSignal } = {},
 ): Promise<Answer> {
+  const lost = (err: unknown): never => {
+    if (options.signal?.aborted) throw err;
+    throw new ApiProblem(0, method === 'GET' ? UNREAD : OFFLINE);
+  };
   const answer = await fetch(path, {
     method,
     ...(options.signal && { signal: options.signal }),
@@ -38,19 +42,16 @@ export async function callApi<Answer>(
       ...(options.key && { 'Idempotency-Key': options.key }),
     },
     ...(body && { body: JSON.stringify(body) }),
-  }).catch((err: unknown) => {
-    if (options.signal?.aborted) throw err;
-    throw new ApiProblem(0, method === 'GET' ? UNREAD : OFFLINE);
-  });
+  }).catch(lost);
   if (!answer.ok) throw await problemOfAnswer(answer, path);
-  const text = await answer.text();
+  const text = await answer.text().catch(lost);
   return (text === '' ? undefined : JSON.parse(text)) as Answer;
 }
 
-/** Of an answer that is none of what was asked for. One of 401 makes the page ask for a log-in. */
+/** The problem that an answer other than 2xx tells of. 401 makes the page ask for a log-in. */
 export async function problemOfAnswer(answer: Response, path: string): Promise<ApiProblem> {
   if (answer.status === 401 && path !== '/v1/login') isSignedIn.value = false;
-  return new ApiProblem(answer.status, problemIn(await answer.text(), answer.status));
+  return new ApiProblem(answer.status, problemIn(await answer.text().catch(() => ''), answer.status));
 }
 
 const UNREAD: ProblemText = {

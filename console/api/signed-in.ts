@@ -27,6 +27,7 @@ async function recognize(): Promise<void> {
   try {
     me.value = await callApi<Me>('GET', '/v1/me');
     isSignedIn.value = true;
+    signInFault.value = null;
     followOverview(me.value);
   } catch (err) {
     me.value = null;
@@ -43,7 +44,9 @@ addEventListener('hashchange', () => {
 });
 // Another tab may have logged in meanwhile.
 document.addEventListener('visibilitychange', () => {
-  if (!document.hidden && isSignedIn.value === false) void recognize();
+  if (document.hidden || isSignedIn.value !== false) return;
+  signInFault.value = null;
+  void recognize();
 });
 
 export async function signOut(): Promise<void> {

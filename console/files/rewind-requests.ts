@@ -1,7 +1,7 @@
 // Rewinds as the page asks for them: a look changes nothing, and a rewind whose answer was lost counts once.
 import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
 import { callApi, pathOf, problemOf, type ProblemText } from '../api/call-api';
-import { useOnce } from '../api/once';
+import { once } from '../api/once';
 
 export interface WantedRewind {
   /** The step whose end is brought back; 0: the beginning. */
@@ -29,7 +29,6 @@ export interface Rewinds {
  */
 export function useRewinds(agent: string, said: number): Rewinds {
   const path = `${pathOf('agents', agent)}/rewind`;
-  const once = useOnce();
   const ask = (wanted: WantedRewind): Promise<RewindResult> =>
     callApi<RewindResult>('POST', path, { ...wanted, dryRun: true });
   return {

@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import type { AgentOverview } from '../../contracts/agents/agent';
 import { useAction } from '../api/actions';
 import { pathOf } from '../api/call-api';
-import { useOnce } from '../api/once';
+import { once } from '../api/once';
 import { Cancel, Dialog, ProblemNote } from './notes';
 
 interface Act {
@@ -44,7 +44,6 @@ export function AgentActs({ state, isEnded }: { state: AgentOverview; isEnded: b
   const { isRunning, problem, run } = useAction();
   const asking = useSignal<Act | null>(null);
   const told = useSignal('');
-  const once = useOnce();
   const perform = async ({ path, told: outcome }: Act): Promise<void> => {
     asking.value = null;
     told.value = '';

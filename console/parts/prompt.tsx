@@ -5,7 +5,7 @@ import { useRef } from 'preact/hooks';
 import type { InboxItem } from '../../contracts/gateway/api';
 import { useAction } from '../api/actions';
 import { isRefused, pathOf } from '../api/call-api';
-import { useOnce } from '../api/once';
+import { once } from '../api/once';
 import { mayAct } from '../api/signed-in';
 import { ExactText } from '../text/exact-text';
 import { unsent } from '../text/unsent';
@@ -18,11 +18,10 @@ export function PromptCard({ agent, waiting }: { agent: string; waiting: Waiting
   const { isRunning, problem, run } = useAction();
   const text = useSignal('');
   const path = `${pathOf('sessions', agent, host, session)}/input`;
-  const once = useOnce();
   /** What was asked when the text was begun: the card goes on to the next prompt of the program, and the text with it. */
   const begun = useRef<Waiting['prompt']>(undefined);
   const write = (next: string): void => {
-    if (text.value === '') begun.current = prompt;
+    if (text.value === '' || begun.current === undefined) begun.current = prompt;
     text.value = next;
   };
   // Of a prompt that somebody else has answered meanwhile, nothing reaches the next one.
@@ -32,6 +31,7 @@ export function PromptCard({ agent, waiting }: { agent: string; waiting: Waiting
       try {
         await once(path, { ...typed, ...(to && { prompt: to }) });
         text.value = unsent(text.value, written);
+        begun.current = undefined;
       } catch (err) {
         // The person is told, and looks at what is asked now.
         if (isRefused(err)) begun.current = undefined;

@@ -14,15 +14,16 @@ interface ReadPiece {
 }
 
 async function readPiece(path: string, { from, to }: LogPart, signal: AbortSignal): Promise<ReadPiece> {
-  const answer = await fetch(`${path}?from=${from}&bytes=${to - from}`, { signal }).catch((err: unknown) => {
+  const lost = (err: unknown): never => {
     if (signal.aborted) throw err;
     throw new ApiProblem(0, OFFLINE);
-  });
+  };
+  const answer = await fetch(`${path}?from=${from}&bytes=${to - from}`, { signal }).catch(lost);
   if (!answer.ok) throw await problemOfAnswer(answer, path);
   const cause = answer.headers.get('Holdfast-Missing');
   const reached = Math.min(to, Number(answer.headers.get('Holdfast-To')));
   const end = Number(answer.headers.get('Holdfast-End'));
-  const data = new Uint8Array(await answer.arrayBuffer());
+  const data = new Uint8Array(await answer.arrayBuffer().catch(lost));
   return { chunk: { from, to: reached, ...(cause === null ? { data } : { data: null, cause }) }, end };
 }
 

@@ -19,7 +19,7 @@ export interface Screen {
   terminal: Terminal;
   /** Fits it into its place. */
   fit(): Size;
-  /** That it would have there. */
+  /** The size that would fit its place. */
   ownSize(): Size;
   find(text: string, isBack: boolean): boolean;
   dispose(): void;

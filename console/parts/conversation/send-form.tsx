@@ -5,7 +5,7 @@ import type { Message } from '../../../contracts/agents/agent';
 import { useAction } from '../../api/actions';
 import { pathOf } from '../../api/call-api';
 import { draftOf } from '../../api/drafts';
-import { useOnce } from '../../api/once';
+import { once } from '../../api/once';
 import { unsent } from '../../text/unsent';
 import { ProblemNote } from '../notes';
 
@@ -19,7 +19,6 @@ export function SendForm({ id, messages, isWorking }: SendFormProps): VNode {
   const { isRunning, problem, run } = useAction();
   const text = draftOf('message', id);
   const told = useSignal('');
-  const once = useOnce();
   const send = (mode: 'queue' | 'interrupt'): void => {
     const message = text.value;
     if (message.trim() === '') return;

@@ -16,3 +16,13 @@ test('a next step leads to the server, the host and the session that were given,
     '`holdfast reset --agent a --host laptop --data d --session N`',
   );
 });
+
+test('a session that a next step closes or resets is one of the agent, host and server that were given', () => {
+  const given = { agent: 'a', host: 'laptop', session: 3, data: 'd' };
+  const idle = new HoldfastError('session_limit', { agent: 'a', allowed: 3, closable: '1, 2' });
+  expect(nextStep(idle, given)).toContain('`holdfast close --agent a --host laptop --data d --session N`');
+  const facts = { delivered: 'nothing was sent', pid: 1, session: 3, since: 'now', state: 'stopped' };
+  const next = nextStep(new HoldfastError('session_unreachable', facts), given);
+  for (const command of ['reset', 'close'])
+    expect(next).toContain(`\`holdfast ${command} --agent a --host laptop --data d --session 3\``);
+});
