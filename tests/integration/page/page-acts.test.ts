@@ -169,6 +169,10 @@ test('a message is another one than the same text before whose answer was lost, 
   const send = page.getByRole('button', { name: 'Send', exact: true });
   await send.click();
   await page.getByRole('alert').waitFor();
+  // The part of the page that sent it is left meanwhile.
+  await opened.goto('inbox');
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await opened.goto(`agents/${id}`);
   await send.click();
   await log.getByText('two', { exact: true }).waitFor();
   await until(isIdle(id));
