@@ -39,6 +39,8 @@ const ENFORCED = new Set([
   ...['minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 ]);
 
+const FORMATS: readonly unknown[] = 'date-time time date duration email hostname ipv4 ipv6 uuid'.split(' ');
+
 interface AnswerFormat {
   name: string;
   schema: Record<string, unknown>;
@@ -54,7 +56,9 @@ export function answerFormat(schema: JsonSchema | undefined): AnswerFormat | und
 /** The vendor enforces a schema only if each value has a type, and each object requires all its keys and allows no others. */
 function isStrict(schema: unknown): boolean {
   if (!isObject(schema) || Object.keys(schema).some((key) => !ENFORCED.has(key))) return false;
-  const { type, properties, items, anyOf, $ref, $defs, definitions } = schema;
+  const { type, properties, items, anyOf, $ref, $defs, definitions, format } = schema;
+  if (format !== undefined && !FORMATS.includes(format)) return false;
+  if ($ref !== undefined && Object.keys(schema).length > 1) return false;
   if ([type, anyOf, $ref].every((part) => part === undefined)) return false;
   const types = listOf(type);
   if ((types.includes('object') || properties !== undefined) && !isClosed(schema)) return false;

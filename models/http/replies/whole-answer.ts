@@ -58,15 +58,25 @@ export async function streamOf(
   // Some servers stream under another type. Only the copy can be read as a whole once the SDK has looked for events.
   const copy = response.clone();
   const first = await events.next();
-  if (first.done === true) return { whole: await bodyOf(copy) };
+  if (first.done === true) return (await isSilent(copy.clone())) ? { events } : { whole: await bodyOf(copy) };
   // Settles when the stream ends.
   void copy.body?.cancel().catch(() => undefined);
   return { events: followedBy(first.value, events) };
 }
 
-async function* followedBy(first: Fields, rest: AsyncIterable<Fields>): AsyncGenerator<Fields> {
-  yield first;
-  yield* rest;
+/** Nothing came but comments: a stream that was cut before its first event. */
+async function isSilent(answer: Response): Promise<boolean> {
+  return (await answer.text()).split('\n').every((line) => /^(:.*)?\r?$/.test(line));
+}
+
+async function* followedBy(first: Fields, rest: AsyncGenerator<Fields>): AsyncGenerator<Fields> {
+  try {
+    yield first;
+    yield* rest;
+  } finally {
+    // Also where the first one ends the reading.
+    await rest.return(undefined);
+  }
 }
 
 /** JSON, whatever its content type says; anything else is a text. */

@@ -334,6 +334,9 @@ test('a stream under another type is read to its end, and one without an end is 
   expect([(await replyTo('chat', whole, pieces)).text, pieces]).toEqual(['Hi.', ['Hi', '.']]);
   const cut = { ...streamed(text), headers: TEXT };
   expect((await errorTo('chat', cut, [])).code).toBe('model_unreachable');
+  // Nothing but comments came: that is no wrong address.
+  for (const body of ['', ': ping\n\n'])
+    expect((await errorTo('chat', { status: 200, headers: TEXT, body }, [])).code).toBe('model_unreachable');
 });
 
 describe('streamed calls over chat', () => {

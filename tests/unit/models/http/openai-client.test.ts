@@ -39,6 +39,11 @@ test.each<[string, object]>([
   ['one of several', closed({ a: { oneOf: [text] } })],
   ['a condition', closed({ a: text }, { if: {}, then: {} })],
   ['names of keys', closed({ a: text }, { propertyNames: { pattern: '^a' } })],
+  ['a format that it does not know', closed({ a: { ...text, format: 'uri' } })],
+  [
+    'a reference with a description',
+    closed({ a: { $ref: '#/$defs/t', description: 'x' } }, { $defs: { t: text } }),
+  ],
 ])('a schema of %s is sent as advice', (_name, schema) => {
   expect(formatOf(schema)).toEqual({ name: 'answer', schema, strict: false });
 });
