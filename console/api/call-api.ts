@@ -30,10 +30,7 @@ export async function callApi<Answer>(
   body?: object,
   options: { key?: string; signal?: AbortSignal } = {},
 ): Promise<Answer> {
-  const lost = (err: unknown): never => {
-    if (options.signal?.aborted) throw err;
-    throw new ApiProblem(0, method === 'GET' ? UNREAD : OFFLINE);
-  };
+  const lost = whenLost(method === 'GET' ? UNREAD : OFFLINE, options.signal);
   const answer = await fetch(path, {
     method,
     ...(options.signal && { signal: options.signal }),
@@ -47,6 +44,14 @@ export async function callApi<Answer>(
   const text = await answer.text().catch(lost);
   return (text === '' ? undefined : JSON.parse(text)) as Answer;
 }
+
+/** For what fails while an answer is awaited or read. */
+export const whenLost =
+  (problem: ProblemText, signal?: AbortSignal) =>
+  (err: unknown): never => {
+    if (signal?.aborted) throw err;
+    throw new ApiProblem(0, problem);
+  };
 
 /** The problem that an answer other than 2xx tells of. 401 makes the page ask for a log-in. */
 export async function problemOfAnswer(answer: Response, path: string): Promise<ApiProblem> {

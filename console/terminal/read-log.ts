@@ -1,6 +1,6 @@
 // Reads parts of a session's log, and looks for texts in it, over the API.
 import type { Found } from '../../contracts/gateway/api';
-import { ApiProblem, callApi, pathOf, problemOfAnswer, type ProblemText } from '../api/call-api';
+import { callApi, pathOf, problemOfAnswer, whenLost, type ProblemText } from '../api/call-api';
 import { reachOf, windowOf, type Chunk, type LogPart, type LogWindow } from './log-windows';
 import type { SessionPath } from './terminal-socket';
 
@@ -14,10 +14,7 @@ interface ReadPiece {
 }
 
 async function readPiece(path: string, { from, to }: LogPart, signal: AbortSignal): Promise<ReadPiece> {
-  const lost = (err: unknown): never => {
-    if (signal.aborted) throw err;
-    throw new ApiProblem(0, OFFLINE);
-  };
+  const lost = whenLost(OFFLINE, signal);
   const answer = await fetch(`${path}?from=${from}&bytes=${to - from}`, { signal }).catch(lost);
   if (!answer.ok) throw await problemOfAnswer(answer, path);
   const cause = answer.headers.get('Holdfast-Missing');

@@ -58,16 +58,18 @@ export async function streamOf(
   // Some servers stream under another type. Only the copy can be read as a whole once the SDK has looked for events.
   const copy = response.clone();
   const first = await events.next();
-  if (first.done === true) return (await isSilent(copy.clone())) ? { events } : { whole: await bodyOf(copy) };
+  if (first.done === true) {
+    const whole = await bodyOf(copy);
+    return isSilent(whole) ? { events } : { whole };
+  }
   // Settles when the stream ends.
   void copy.body?.cancel().catch(() => undefined);
   return { events: followedBy(first.value, events) };
 }
 
 /** Nothing came but comments: a stream that was cut before its first event. */
-async function isSilent(answer: Response): Promise<boolean> {
-  return (await answer.text()).split('\n').every((line) => /^(:.*)?\r?$/.test(line));
-}
+const isSilent = (body: unknown): boolean =>
+  typeof body === 'string' && body.split('\n').every((line) => /^(:.*)?\r?$/.test(line));
 
 async function* followedBy(first: Fields, rest: AsyncGenerator<Fields>): AsyncGenerator<Fields> {
   try {

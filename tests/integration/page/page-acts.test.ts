@@ -1,5 +1,6 @@
 // What people do on the page of an agent, in real Chromium: each act with its question and its real effect; and what a
 // viewer cannot do.
+import type { Page } from 'playwright-core';
 import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';
 import type { Json } from '../../helpers/gateway/gateway';
 import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
@@ -116,6 +117,18 @@ test('interrupt ends the turn before its next step, and what was queued comes ne
   await opened.close();
 });
 
+/** Loses the first request on its way there and the second on its way back; returns the keys of all. */
+async function loseTwo(page: Page, url: string): Promise<(string | undefined)[]> {
+  const keys: (string | undefined)[] = [];
+  await page.route(url, async (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    if (keys.length > 2) return route.continue();
+    if (keys.length === 2) await route.fetch();
+    await route.abort();
+  });
+  return keys;
+}
+
 test('an interrupt whose answer was lost is the same one in its turn, and another one in the next', async () => {
   const id = await start([
     { text: 'never', delayMs: 600_000 },
@@ -123,14 +136,7 @@ test('an interrupt whose answer was lost is the same one in its turn, and anothe
   ]);
   const opened = await shown(id);
   const { page } = opened;
-  const keys: (string | undefined)[] = [];
-  await page.route('**/interrupt', async (route) => {
-    keys.push(route.request().headers()['idempotency-key']);
-    if (keys.length > 2) return route.continue();
-    // The first one is lost on its way there, the second on its way back.
-    if (keys.length === 2) await route.fetch();
-    await route.abort();
-  });
+  const keys = await loseTwo(page, '**/interrupt');
   const interrupt = async (): Promise<void> => {
     await page.getByRole('button', { name: 'Interrupt', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End the turn' }).click();
@@ -155,14 +161,7 @@ test('a message is another one than the same text before whose answer was lost, 
   const id = await start(['one', 'two', 'three'].map((text) => ({ text })));
   const opened = await shown(id);
   const { page } = opened;
-  const keys: (string | undefined)[] = [];
-  await page.route('**/messages', async (route) => {
-    keys.push(route.request().headers()['idempotency-key']);
-    if (keys.length > 2) return route.continue();
-    // The first one is lost on its way there, the second on its way back.
-    if (keys.length === 2) await route.fetch();
-    await route.abort();
-  });
+  const keys = await loseTwo(page, '**/messages');
   const log = page.getByRole('log');
   await log.getByText('one', { exact: true }).waitFor();
   await page.getByRole('textbox', { name: 'Message' }).fill('go on');
