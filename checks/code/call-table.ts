@@ -44,6 +44,7 @@ const removes =
     return undefined;
   };
 const writes: Handler = (call) => (runAs(call, 'tee', [call.args[0]], call.args[1]), undefined);
+const appends: Handler = (call) => (runAs(call, 'tee -a', [call.args[0]], call.args[1]), undefined);
 const reads: Handler = (call) => runAs(call, 'cat', [call.args[0]]);
 /** The same as a command with the first arguments. */
 const as =
@@ -56,7 +57,7 @@ const opens: Handler = (call) => {
   const mode = argument(call, 1, 'mode', 'flags');
   const isWriting = mode && /[wax+]|WRONLY|RDWR/.test(mode.text + (mode.dotted ?? ''));
   if (!path || !isWriting) return runAs(call, 'cat', [path]);
-  runAs(call, 'tee', [path]);
+  runAs(call, /a/.test(mode.text) ? 'tee -a' : 'tee', [path]);
   return { ...unknown(call.node), dotted: 'file()', entries: new Map([['path', path]]) };
 };
 const lists: Handler = (call) => text(call, call.args[0] && isKnown(call.args[0].text) ? BELOW : UNKNOWN);
@@ -103,7 +104,8 @@ const CALLS = byName<Handler>([
   ['shelljs.rm', (call) => runProgram(call, [text(call, 'rm'), ...wordsOf(call.args)])],
   ['shutil.rmtree fs.remove fs.emptyDir rimraf rimraf.sync rimraf.rimraf del del.sync trash', removes(true)],
   ['os.remove os.unlink os.rmdir fs.rm fs.rmdir fs.unlink', removes(false)],
-  ['os.truncate fs.truncate fs.writeFile fs.appendFile fs.createWriteStream fs.outputFile', writes],
+  ['os.truncate fs.truncate fs.writeFile fs.createWriteStream fs.outputFile', writes],
+  ['fs.appendFile', appends],
   ['shutil.copy shutil.copy2 shutil.copyfile fs.copyFile fs.cp fs.copy', as('cp')],
   ['os.rename os.replace shutil.move fs.rename fs.move', as('mv')],
   ['open io.open os.open codecs.open fs.open', opens],
@@ -117,7 +119,10 @@ const CALLS = byName<Handler>([
   ['pathlib.Path pathlib.PosixPath', (call) => asPath(joinsPath(call))],
   ['pathlib.Path.home', (call) => asPath(text(call, HOME))],
   ['os.homedir', (call) => text(call, HOME)],
-  ['os.getenv os.environ.get', (call) => text(call, call.args[0]?.text === 'HOME' ? HOME : UNKNOWN)],
+  [
+    'os.getenv os.environ.get',
+    (call) => text(call, call.args[0]?.text === 'HOME' ? HOME : (call.args[1]?.text ?? UNKNOWN)),
+  ],
   [
     'shlex.split',
     (call) =>

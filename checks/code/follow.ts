@@ -1,14 +1,17 @@
 // Follows a program in Python or JavaScript: the arguments of its calls, as far as the program itself determines them.
 import { PlaceholderRules, isPlaceholderName, UNFILLED } from '../placeholders';
-import { BELOW, REMOTE, SECRET, UNKNOWN, bounded, isRemote, withoutMarks } from '../text';
+import { REMOTE, SECRET, UNKNOWN, bounded, isRemote, withoutMarks } from '../text';
 import { Scope } from '../bash/scope';
 import { CONSTANTS, effectOf } from './call-table';
 import { childrenOf, isNode, many, nameOf, one, type EsNode } from './estree';
-import { methodOf } from './methods';
+import { SPEAKS, methodOf } from './methods';
+import { Variables, blockNames, ownNames } from './names';
 import {
   allText,
+  isDetermined,
   list,
   moduleName,
+  partOf,
   unknown,
   type FollowedProgram,
   type ProgramSetting,
@@ -17,10 +20,6 @@ import {
 
 const MAX_CALLS = 5;
 const MAX_ROUNDS = 8;
-/** Calls that only mention, search or replace texts. */
-const SPEAKS =
-  /(?:^|\.)(?:print|log|error|warn|warning|info|debug|exception|write|replace|replaceAll|sub|split|startswith|endswith|startsWith|endsWith|includes|indexOf|index|find|match|matchAll|test|search|count|strip|format_help|add_argument|ArgumentParser|exit|\w*Error|Exception)$/;
-
 const REQUIRE: EsNode = { type: 'Identifier', name: 'require', start: 0, end: 0 };
 
 interface Callee {
@@ -33,10 +32,12 @@ export class Program implements FollowedProgram {
   readonly scope = new Scope();
   conditions = 0;
   isEndless = false;
-  private readonly variables = new Map<string, Value>();
+  private readonly variables = new Variables();
   private readonly placeholders: PlaceholderRules;
   /** Of the function being followed: its first `return`. */
   private returned: Value | undefined;
+  /** Of the comprehension being followed: its elements. */
+  private elements: Value[] = [];
   private names: Set<string | undefined> | undefined;
   private calls = 0;
   private silence = 0;
@@ -130,8 +131,14 @@ export class Program implements FollowedProgram {
         // A text alone, such as a docstring, is not used.
         return one(node.expression).type === 'Literal' ? unknown(node) : this.evaluate(one(node.expression));
       case 'BlockStatement':
+        return this.variables.within(blockNames(node, this.setting.language), () => this.all(node));
       case 'VariableDeclaration':
         return this.all(node);
+      case 'Comprehension':
+        return this.comprehension(node);
+      case 'Element':
+        this.elements.push(...many(node.elements).map((part) => this.evaluate(part)));
+        return unknown(node);
       case 'ThrowStatement':
         return this.quietly(() => this.all(node));
       default:
@@ -228,9 +235,7 @@ export class Program implements FollowedProgram {
   /** The first known value; if there is none, an unknown one with the marks of all. */
   private choice(nodes: EsNode[], node: EsNode): Value {
     const values = nodes.map((part) => this.evaluate(part));
-    const isKnown = ({ text, items, func, dotted }: Value): boolean =>
-      (items ?? func ?? dotted) !== undefined || text !== UNKNOWN;
-    return values.find(isKnown) ?? unknown(node, ...values);
+    return values.find(isDetermined) ?? unknown(node, ...values);
   }
 
   private import(node: EsNode): Value {
@@ -252,6 +257,15 @@ export class Program implements FollowedProgram {
     return unknown(node);
   }
 
+  private comprehension(node: EsNode): Value {
+    const outer = this.elements;
+    this.elements = [];
+    this.variables.within(ownNames(node, 'python'), () => this.all(node));
+    const made = list(this.elements, node);
+    this.elements = outer;
+    return made;
+  }
+
   private repeat(node: EsNode): Value {
     const before = this.isEndless;
     this.isEndless ||= !isNode(node.test) || (node.test.type === 'Literal' && Boolean(node.test.value));
@@ -269,25 +283,24 @@ export class Program implements FollowedProgram {
 
   call(func: EsNode, given: Value[], keywords = new Map<string, Value>()): Value {
     if (this.calls >= MAX_CALLS || !this.setting.check.mayCall()) return unknown(func, ...given);
-    return this.inside(func, (name, at) => keywords.get(name) ?? given[at] ?? unknown(func));
+    return this.inside(func, (name, at) => keywords.get(name) ?? given[at]);
   }
 
-  /** The result of a function, whose parameters hide outer variables. */
-  private inside(func: EsNode, valueOf: (name: string, at: number) => Value): Value {
-    const names = many(func.params).map((param) => nameOf(param.left ?? param.argument ?? param));
-    const before = names.map((name) => this.variables.get(name));
+  /** The result of a function. What is not given is its default. */
+  private inside(func: EsNode, valueOf: (name: string, at: number) => Value | undefined): Value {
     const returned = this.returned;
     this.returned = undefined;
     this.calls += 1;
-    for (const [at, name] of names.entries()) this.variables.set(name, valueOf(name, at));
-    const values = many(func.body).map((part) => this.evaluate(part));
-    const isExpression = isNode(func.body) && func.body.type !== 'BlockStatement';
-    const result = isExpression ? values[0] : this.returned;
-    for (const [at, name] of names.entries()) {
-      const outer = before[at];
-      if (outer) this.variables.set(name, outer);
-      else this.variables.delete(name);
-    }
+    const result = this.variables.within(ownNames(func, this.setting.language), () => {
+      for (const [at, param] of many(func.params).entries()) {
+        const target = one(param.left ?? param.argument ?? param);
+        const byDefault = param.right === undefined ? unknown(func) : this.evaluate(one(param.right));
+        this.bind(target, valueOf(nameOf(target), at) ?? byDefault);
+      }
+      const values = many(func.body).map((part) => this.evaluate(part));
+      const isExpression = isNode(func.body) && func.body.type !== 'BlockStatement';
+      return isExpression ? values[0] : this.returned;
+    });
     this.calls -= 1;
     this.returned = returned;
     return result ?? unknown(func);
@@ -385,7 +398,3 @@ export class Program implements FollowedProgram {
 }
 
 const isEnvironment = ({ dotted }: Value): boolean => CONSTANTS.get(dotted ?? '') === SECRET + UNKNOWN;
-
-/** A part of a destructured value; a path below something stays one. */
-const partOf = (value: Value, node: EsNode): Value =>
-  value.text.includes(BELOW) ? { ...value, node } : unknown(node, value);

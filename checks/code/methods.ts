@@ -2,6 +2,10 @@
 import { HOME, UNKNOWN, bounded, isKnown, marksOf } from '../text';
 import { allText, list, type Call, type Value } from './value';
 
+/** Calls that only mention, search or replace texts. */
+export const SPEAKS =
+  /(?:^|\.)(?:print|log|error|warn|warning|info|debug|exception|write|replace|replaceAll|sub|split|startswith|endswith|startsWith|endsWith|includes|indexOf|index|find|match|matchAll|test|search|count|strip|format_help|add_argument|ArgumentParser|exit|\w*Error|Exception)$/;
+
 /** Of one text. */
 const MOST_PIECES = 4_096;
 

@@ -112,7 +112,7 @@ class Tree:
                     self.all(value)
             elif kind is ast.arguments:
                 self.put(name)
-                self.all(value.posonlyargs + value.args + value.kwonlyargs + [value.vararg, value.kwarg])
+                self.parameters(value)
             elif not isinstance(value, ast.AST):
                 self.put(name + encode(value))
             elif value._fields:
@@ -120,6 +120,25 @@ class Tree:
                 self.node(value)
             elif kind in OPERATORS:
                 self.put(name + quoted(OPERATORS[kind]))
+
+    def parameters(self, given):
+        names = given.posonlyargs + given.args
+        defaults = [None] * (len(names) - len(given.defaults)) + given.defaults + given.kw_defaults
+        self.put("[")
+        for at, (name, default) in enumerate(zip(names + given.kwonlyargs, defaults)):
+            self.put("," if at else "")
+            if default is None:
+                self.node(name)
+                continue
+            self.put('{"type":"AssignmentPattern","left":')
+            self.node(name)
+            self.put(',"right":')
+            self.node(default)
+            self.put("}")
+        rest = [name for name in (given.vararg, given.kwarg) if name]
+        self.put("," if names + given.kwonlyargs and rest else "")
+        self.several(rest)
+        self.put("]")
 
     def all(self, nodes):
         self.put("[")
@@ -149,9 +168,11 @@ class Tree:
     def dictionary(self, node):
         self.put('{"type":"ObjectExpression","properties":[')
         for at, (key, value) in enumerate(zip(node.keys, node.values)):
-            name = getattr(key, "value", "")
+            name = getattr(key, "value", None)
             self.put("," if at else "")
-            self.put(f'{{"type":"Property","key":{{"name":{quoted(name if isinstance(name, str) else "")}}},"value":')
+            # Any other key, and none before `**`, is a name of its own.
+            named = f'"key":{{"name":{quoted(name)}}}' if isinstance(name, str) else '"computed":true'
+            self.put(f'{{"type":"Property",{named},"value":')
             self.node(value)
             self.put("}")
         self.put("]")
@@ -167,9 +188,12 @@ class Tree:
             specifiers.append({"type": "ImportSpecifier", "module": module, "imported": imported, "local": local})
         self.put('{"type":"ImportDeclaration","specifiers":' + encode(specifiers))
 
+    def shared(self, node):
+        self.put('{"type":"Global","names":' + encode(node.names))
+
     def generator(self, node):
         made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        self.put('{"type":"BlockStatement","body":[')
+        self.put('{"type":"Comprehension","body":[')
         for part in node.generators:
             self.put('{"type":"ForOfStatement","left":')
             self.node(part.target)
@@ -180,7 +204,9 @@ class Tree:
                 self.put('{"type":"IfStatement","body":[')
                 self.several(part.ifs)
                 self.put(",")
+        self.put('{"type":"Element","elements":[')
         self.several(made)
+        self.put("]}")
         for part in reversed(node.generators):
             self.put("]}]}" if part.ifs else "]}")
         self.put("]")
@@ -188,6 +214,7 @@ class Tree:
 
 SPECIAL = {ast.Constant: Tree.constant, ast.Dict: Tree.dictionary}
 SPECIAL |= dict.fromkeys((ast.Import, ast.ImportFrom), Tree.imports)
+SPECIAL |= dict.fromkeys((ast.Global, ast.Nonlocal), Tree.shared)
 SPECIAL |= dict.fromkeys((ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp), Tree.generator)
 OPERATORS = {ast.Add: "+", ast.Mod: "%", ast.Div: "/", ast.USub: "-"}
 # Python's nodes, the type in ESTree, and the fields that have other names there.

@@ -2,7 +2,7 @@
 import type { Scope } from '../bash/scope';
 import type { Check } from '../check-run';
 import type { Language, Placing } from '../findings';
-import { UNKNOWN, bounded, marksOf } from '../text';
+import { BELOW, UNKNOWN, bounded, marksOf } from '../text';
 import type { EsNode } from './estree';
 
 export interface Value {
@@ -72,3 +72,14 @@ export const list = (items: Value[], node: EsNode): Value => ({
 
 /** A module's name in the form that the table of calls uses. */
 export const moduleName = (name: string): string => name.replace(/^node:/, '').replaceAll('/', '.');
+
+/** A variable of the environment, whose value nobody knows. */
+const VARIABLE = /^(?:os\.environ|os\.getenv|process\.env)\b/;
+
+/** Whether it says more than that it is unknown. */
+export const isDetermined = ({ text, items, func, dotted }: Value): boolean =>
+  (items ?? func) !== undefined || text !== UNKNOWN || (dotted !== undefined && !VARIABLE.test(dotted));
+
+/** A part of a destructured value; a path below something stays one. */
+export const partOf = (value: Value, node: EsNode): Value =>
+  value.text.includes(BELOW) ? { ...value, node } : unknown(node, value);
