@@ -57,6 +57,8 @@ export interface Usage {
   cachedTokens: number;
   /** US dollars; null if a price is not known. */
   costUsd: number | null;
+  /** Where `costUsd` is null: the dollars of those calls whose price is known, if there are any. */
+  pricedUsd?: number | undefined;
 }
 
 /** Settings that an agent hands to each of its turns. */

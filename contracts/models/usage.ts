@@ -1,26 +1,33 @@
 // Adds up the usage of model calls. Pure.
 import type { Usage } from '../agents/agent';
 
-/** The sum; if the price of one part is unknown, so is the total cost. */
+/** The sum; if the price of one part is unknown, so is the total cost, and `pricedUsd` has the others'. */
 export function addUsage(one: Usage | null | undefined, other: Usage | null | undefined): Usage | null {
   if (!one || !other) return one ?? other ?? null;
+  const costUsd = one.costUsd === null || other.costUsd === null ? null : one.costUsd + other.costUsd;
+  const pricedUsd = pricedOf(one) + pricedOf(other);
   return {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     cachedTokens: one.cachedTokens + other.cachedTokens,
-    costUsd: one.costUsd === null || other.costUsd === null ? null : one.costUsd + other.costUsd,
+    costUsd,
+    ...(costUsd === null && pricedUsd > 0 && { pricedUsd }),
   };
 }
+
+/** Dollars of the parts whose price is known: a part without a price lifts no limit. */
+export const pricedOf = (usage: Usage | null): number => usage?.costUsd ?? usage?.pricedUsd ?? 0;
 
 /**
  * The usage with every number that it lacks as 0, and an unknown cost as null: histories hold usages of own providers as
  * these wrote them, before replies were checked.
  */
-export const wholeUsage = ({ inputTokens, outputTokens, cachedTokens, costUsd }: Partial<Usage>): Usage => ({
-  inputTokens: numberOf(inputTokens),
-  outputTokens: numberOf(outputTokens),
-  cachedTokens: numberOf(cachedTokens),
-  costUsd: typeof costUsd === 'number' ? costUsd : null,
+export const wholeUsage = (usage: Partial<Usage>): Usage => ({
+  inputTokens: numberOf(usage.inputTokens),
+  outputTokens: numberOf(usage.outputTokens),
+  cachedTokens: numberOf(usage.cachedTokens),
+  costUsd: typeof usage.costUsd === 'number' ? usage.costUsd : null,
+  ...(typeof usage.pricedUsd === 'number' && { pricedUsd: usage.pricedUsd }),
 });
 
 const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);

@@ -141,6 +141,7 @@ const usageSchema = z.object({
   outputTokens: z.number(),
   cachedTokens: z.number(),
   costUsd: z.nullable(z.number()),
+  pricedUsd: z.optional(z.number()),
 });
 const errorSchema = z.object({
   code: z.string(),

@@ -42,6 +42,7 @@ const usage = z.object({
   outputTokens: count,
   cachedTokens: count,
   costUsd: orNull(z.number()),
+  pricedUsd: z.optional(z.number()),
 });
 const code = z.enum(ERROR_CODES as [ErrorCode, ...ErrorCode[]]);
 const facts = z.readonly(z.record(text, z.union([text, z.number(), z.boolean(), z.null(), z.undefined()])));

@@ -127,6 +127,7 @@ const usage = z.object({
   outputTokens: z.number(),
   cachedTokens: z.number(),
   costUsd: orNull(z.number()),
+  pricedUsd: z.optional(z.number()),
 });
 const wait = z.object({ for: text, since: text, workflowId: text });
 const shellState = z.object({

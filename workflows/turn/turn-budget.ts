@@ -7,14 +7,11 @@ import {
   type TurnLimits,
   type Usage,
 } from '../../contracts/agents/agent';
-import { addUsage, tokensOf } from '../../contracts/models/usage';
+import { addUsage, pricedOf, tokensOf } from '../../contracts/models/usage';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { TurnRecord } from './turn-record';
 
-type Used = Pick<
-  TurnRecord,
-  'steps' | 'calls' | 'ownCalls' | 'repairs' | 'usage' | 'pricedUsd' | 'startedAt'
->;
+type Used = Pick<TurnRecord, 'steps' | 'calls' | 'ownCalls' | 'repairs' | 'usage' | 'startedAt'>;
 
 export class TurnBudget {
   /** Start of the turn's first run, in workflow time. */
@@ -23,8 +20,6 @@ export class TurnBudget {
   /** Consecutive malformed replies. */
   repairs: number;
   private used: Usage | null;
-  /** Of what has a price: one part without a price makes the cost of all unknown, and lifts no limit. */
-  private pricedUsd: number;
   private calls: number;
   private ownCalls: number;
   private readonly given: Partial<TurnLimits>;
@@ -37,15 +32,14 @@ export class TurnBudget {
     this.steps = carried?.steps ?? 0;
     this.repairs = carried?.repairs ?? 0;
     this.used = carried?.usage ?? null;
-    this.pricedUsd = carried?.pricedUsd ?? carried?.usage?.costUsd ?? 0;
     this.calls = carried?.calls ?? 0;
     this.ownCalls = carried?.ownCalls ?? 0;
   }
 
   /** What the next run needs. */
   get record(): Used {
-    const { steps, calls, ownCalls, repairs, used: usage, pricedUsd, startedAt } = this;
-    return { steps, calls, ownCalls, repairs, usage, pricedUsd, startedAt };
+    const { steps, calls, ownCalls, repairs, used: usage, startedAt } = this;
+    return { steps, calls, ownCalls, repairs, usage, startedAt };
   }
 
   get maxSteps(): number {
@@ -57,9 +51,7 @@ export class TurnBudget {
   }
 
   spend(usage: Usage | undefined): void {
-    if (!usage) return;
-    this.used = addUsage(this.used, usage);
-    this.pricedUsd += usage.costUsd ?? 0;
+    if (usage) this.used = addUsage(this.used, usage);
   }
 
   get wallMsLeft(): number {
@@ -79,7 +71,7 @@ export class TurnBudget {
     if ((used?.costUsd ?? 0) >= limits.costUsd) return 'cost_limit';
     // Since 0.3. Before, a part without a price lifted the limit; remove the patch when no turn of 0.2 is running. Asked
     // only then: no other history has the patch.
-    return this.pricedUsd >= limits.costUsd && patched('limit-of-priced-parts') ? 'cost_limit' : undefined;
+    return pricedOf(used) >= limits.costUsd && patched('limit-of-priced-parts') ? 'cost_limit' : undefined;
   }
 
   /** What is left for sub-agents of the limits that were given; undefined if none was. */
@@ -88,7 +80,7 @@ export class TurnBudget {
     if (tokens === undefined && costUsd === undefined) return undefined;
     return {
       ...(tokens !== undefined && { tokens: Math.max(0, tokens - tokensOf(this.used)) }),
-      ...(costUsd !== undefined && { costUsd: Math.max(0, costUsd - this.pricedUsd) }),
+      ...(costUsd !== undefined && { costUsd: Math.max(0, costUsd - pricedOf(this.used)) }),
     };
   }
 

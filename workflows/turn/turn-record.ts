@@ -12,8 +12,6 @@ export interface TurnRecord {
   repairs: number;
   sessions: number[];
   usage: Usage | null;
-  /** Dollars of those parts of the usage that have a price; absent in records of earlier releases. */
-  pricedUsd?: number;
   /** The conversation must be summarized before the next step. */
   isFullForModel: boolean;
   /** Start of its first run, in milliseconds since 1970. */

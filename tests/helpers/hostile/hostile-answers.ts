@@ -22,7 +22,7 @@ import type { WorkerRecord } from '../../../workers/process/worker-record';
 import { SAID, TEXT, type Whole } from './hostile-texts';
 
 export const NOW = '2026-01-02T03:04:05.000Z';
-const usage = { inputTokens: 1, outputTokens: 2, cachedTokens: 3, costUsd: 4 };
+const usage = { inputTokens: 1, outputTokens: 2, cachedTokens: 3, costUsd: 4, pricedUsd: 5 };
 
 export const VIEW: Whole<CommandView> = {
   session: 0,

@@ -1,7 +1,8 @@
-// What is made of a usage that an own provider has left incomplete, in a history of a release that did not check it.
+// What usages add up to, and what is made of one that an own provider has left incomplete, in a history of a release that
+// did not check it.
 import type { Usage } from '../../../contracts/agents/agent';
 import { addUsage, wholeUsage } from '../../../contracts/models/usage';
-import { agentEndedSchema } from '../../../contracts/schemas/agent';
+import { agentEndedSchema, agentsEndedSchema } from '../../../contracts/schemas/agent';
 import { parseWith } from '../../../contracts/schemas/parse';
 import { usageText } from '../../../cli/print/usage-text';
 
@@ -21,4 +22,23 @@ test('a whole usage stays as it is', () => {
   const usage = { inputTokens: 1, outputTokens: 2, cachedTokens: 3, costUsd: 4 };
   expect(wholeUsage(usage)).toEqual(usage);
   expect(wholeUsage({ ...usage, costUsd: null })).toEqual({ ...usage, costUsd: null });
+});
+
+test('the cost of a sum is known if every part has a price; what some of them cost stays known', () => {
+  const part = (costUsd: number | null): Usage => ({ ...wholeUsage({}), costUsd });
+  const sum = (...parts: Usage[]): Usage | null => parts.reduce<Usage | null>(addUsage, null);
+  expect(sum(part(0.5), part(0.25))).toEqual({ ...part(0.75) });
+  expect(sum(part(null), part(null))).toEqual(part(null));
+  const mixed = sum(part(0.5), part(null), part(0.25));
+  expect(mixed).toEqual({ ...part(null), pricedUsd: 0.75 });
+  expect(addUsage(mixed, mixed)).toEqual({ ...part(null), pricedUsd: 1.5 });
+  expect(wholeUsage(mixed ?? {})).toEqual(mixed);
+});
+
+test('a parent hears of the priced part of what a sub-agent took, and its turn of that of several', () => {
+  const usage = { ...wholeUsage({}), pricedUsd: 0.5 };
+  const result = { answer: null, reason: 'answered', error: null, steps: 1, usage };
+  expect(parseWith(agentEndedSchema, 'It', { agentId: 'a', result })).toMatchObject({ result: { usage } });
+  const waited = { results: {}, timedOut: false, usage };
+  expect(parseWith(agentsEndedSchema, 'It', { key: 'k', result: waited }).result).toEqual(waited);
 });

@@ -3,9 +3,10 @@ import type * as workflow from '@temporalio/workflow';
 import type { TurnLimits } from '../../../contracts/agents/agent';
 import { TurnBudget } from '../../../workflows/turn/turn-budget';
 
+const mockPatched = jest.fn(() => true);
 jest.mock('@temporalio/workflow', () => ({
   ...jest.requireActual<typeof workflow>('@temporalio/workflow'),
-  patched: () => true,
+  patched: () => mockPatched(),
 }));
 
 const usage = { inputTokens: 60, outputTokens: 40, cachedTokens: 0, costUsd: 0.5 };
@@ -46,6 +47,29 @@ test('what has no price lifts no cost limit, neither for the turn nor for its su
     expect(each.left).toEqual({ costUsd: 0 });
     expect(each.usage?.costUsd).toBeNull();
   }
+});
+
+test('what sub-agents took counts by the part that has a price', () => {
+  const used = budget({ costUsd: 5 });
+  used.spend({ ...usage, costUsd: null, pricedUsd: 4.5 });
+  expect([used.over, used.left]).toEqual([undefined, { costUsd: 0.5 }]);
+  used.spend(usage);
+  expect([used.over, used.left]).toEqual(['cost_limit', { costUsd: 0 }]);
+});
+
+test('a history in which a part without a price had lifted the limit is replayed so; no other asks for the patch', () => {
+  mockPatched.mockClear().mockReturnValue(false);
+  const [lifted, priced] = [budget({ costUsd: 0.5 }), budget({ costUsd: 0.5 })];
+  lifted.spend({ ...usage, costUsd: null, pricedUsd: 0.4 });
+  expect(lifted.over).toBeUndefined();
+  priced.spend(usage);
+  expect(priced.over).toBe('cost_limit');
+  expect(mockPatched).not.toHaveBeenCalled();
+  lifted.spend(usage);
+  expect(lifted.over).toBeUndefined();
+  expect(mockPatched).toHaveBeenCalledTimes(1);
+  mockPatched.mockReturnValue(true);
+  expect(lifted.over).toBe('cost_limit');
 });
 
 test('a turn of an earlier release goes on with the cost that it knew', () => {

@@ -82,6 +82,39 @@ describe('a spent budget ends the turn before its next step, with its reason and
     });
     expect((await env.agent(`${id}-finder-1`).state()).settings.limits).toMatchObject({ tokens: 4_900 });
   });
+
+  /** Starts one sub-agent with each of the models, waits for all of them in one call, and answers. */
+  const waitsFor = (id: string, models: string[], costUsd: number): string =>
+    model((_, n) => {
+      const next = models[n];
+      const ids = models.map((_name, at) => `${id}-helper-${at + 1}`);
+      const spawn = toolCall('spawn_agent', { role: 'helper', prompt: 'help', model: next ?? null });
+      const wait = n === models.length ? toolCall('wait_for_agents', { agent_ids: ids }) : 'done';
+      return { text: next === undefined ? wait : spawn, usage: usage(1, 1, costUsd) };
+    });
+  const free = (): string => model(() => ({ text: 'helped', usage: usage(1) }));
+
+  test('of the cost of a sub-agent, also where another that is awaited in the same call has no price', async () => {
+    const id = 'budget-together';
+    const paid = model(() => ({ text: 'helped', usage: usage(1, 1, 0.5) }));
+    const parent = waitsFor(id, [free(), paid], 0.125);
+    await env.agent(id).start({ task: 'x', model: parent, limits: { costUsd: 0.75 } });
+    expect(await env.agent(id).result()).toMatchObject({
+      ...{ reason: 'cost_limit', steps: 3 },
+      usage: { costUsd: null, pricedUsd: 0.875 },
+    });
+  });
+
+  test('of the cost of a sub-agent, also where one that it waited for itself has no price', async () => {
+    const id = 'budget-nested';
+    const lead = waitsFor(`${id}-helper-1`, [free()], 0.25);
+    const parent = waitsFor(id, [lead], 0.125);
+    await env.agent(id).start({ task: 'x', model: parent, limits: { costUsd: 1 } });
+    expect(await env.agent(id).result()).toMatchObject({
+      ...{ reason: 'cost_limit', steps: 2 },
+      usage: { costUsd: null, pricedUsd: 1 },
+    });
+  });
 });
 
 test('a conversation that fills the model’s window is summarised in a step, and the model continues with the summary', async () => {
