@@ -209,6 +209,10 @@ test('hosts, tools, the token and its list answer, and a path that does not exis
   expect(JSON.stringify(await api.get('/v1/tokens'))).not.toContain(api.token);
 });
 
+test('a connection without a request stays open longer than proxies keep theirs, and clients are told so', async () => {
+  expect((await api.ask('GET', '/v1/hosts')).headers.get('keep-alive')).toBe('timeout=75');
+});
+
 test('a webhook is created, listed, tested and deleted', async () => {
   // Port 9 discards, where anything listens at all.
   const body = { id: 'api-hook', url: 'http://127.0.0.1:9/', events: ['turn.ended'], agents: ['nobody'] };
