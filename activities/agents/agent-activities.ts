@@ -12,7 +12,7 @@ import type {
   ReadTranscriptInput,
   ResetSessionsInput,
 } from '../../contracts/activities';
-import type { Message } from '../../contracts/agents/agent';
+import type { Message, ToolCall } from '../../contracts/agents/agent';
 import type { Compaction, ModelCall } from '../../contracts/models/model-call';
 import type { PlannedReply } from '../../contracts/models/model-reply';
 import type { Place } from '../../contracts/tools/approvals';
@@ -29,6 +29,7 @@ import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { checkedAnswer } from '../../models/answer-schema';
 import { compactionRequests, type SummaryRequest } from '../../models/compaction';
+import { refusedAnswer } from '../../models/model-refusal';
 import type { FindDialect } from '../../models/dialects/dialects';
 import type { FindProvider } from '../../models/providers';
 import type { RawReply } from '../../models/provider';
@@ -106,13 +107,15 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
             ),
           );
           const place = { host: hostNameOf(input), cwd: input.cwd ?? null };
-          const prepared = await prepareCalls(dialect.parse(raw), {
+          const preparation = {
             tools,
             allowed,
             key: input.key,
-            ruled: (call) => rulings.of(call.tool, call.args, place),
-          });
-          const parsed = checkedAnswer(prepared, outputSchema);
+            ruled: (call: ToolCall) => rulings.of(call.tool, call.args, place),
+          };
+          const parsed = raw.isRefusal
+            ? refusedAnswer(raw)
+            : checkedAnswer(await prepareCalls(dialect.parse(raw), preparation), outputSchema);
           const { usage } = raw;
           const { window } = provider;
           const reply = fitReply({

@@ -1,7 +1,7 @@
 // Reads an answer in OpenAI's chat completions.
 import type { Tokens } from '../cost';
 import type { WireReply } from '../http-provider';
-import { refusal } from '../model-refusal';
+import { refusal } from '../../model-refusal';
 import { isObject } from '../../dialects/json-text';
 import { ThinkFilter } from '../think-filter';
 import { callOf, contentText, fieldsOf, listOf, refusedText, textOf, tokensOf } from './untrusted';

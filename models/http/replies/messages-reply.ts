@@ -2,7 +2,7 @@
 import { CutStream, UnexpectedAnswer } from '../classify-error';
 import type { Tokens } from '../cost';
 import type { WireReply } from '../http-provider';
-import { refusal } from '../model-refusal';
+import { refusal } from '../../model-refusal';
 import { jsonOf } from '../../dialects/json-text';
 import { callOf, contentText, countOf, countOrNone, fieldsOf, textOf, type Fields } from './untrusted';
 import { answerFields, outsideProtocol } from './whole-answer';

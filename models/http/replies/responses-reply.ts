@@ -2,7 +2,7 @@
 import { CutStream, ToldError, UnexpectedAnswer } from '../classify-error';
 import type { Tokens } from '../cost';
 import type { WireReply } from '../http-provider';
-import { refusal } from '../model-refusal';
+import { refusal } from '../../model-refusal';
 import { callOf, contentText, fieldsOf, refusedText, textOf, tokensOf, type Fields } from './untrusted';
 import { answerFields, outsideProtocol } from './whole-answer';
 
