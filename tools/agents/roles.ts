@@ -20,6 +20,9 @@ export interface Role extends z.infer<typeof matterSchema> {
   instructions: string;
 }
 
+/** Between two lines of three dashes, which may be empty. Editors of Windows add a byte order mark and other line ends. */
+const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n(?:([^]*?)\r?\n)?---[ \t]*(?:\r?\n|$)([^]*)$/;
+
 /**
  * The role with this name, in any case; a role without a file is told only its name. Throws `config_invalid` for an
  * invalid file.
@@ -29,8 +32,10 @@ export async function findRole(folder: string | undefined, name: string): Promis
   if (!file)
     return { instructions: `You are ${name}. Do the task that you are given, and answer with its result.` };
   const text = await readFile(file, 'utf8');
-  const [, matter = '', body = text] = /^---\n([^]*?)\n---\n?([^]*)$/.exec(text) ?? [];
+  const [, matter = '', body = text] = FRONT_MATTER.exec(text) ?? [];
   try {
+    if (body === text && /^\ufeff?---[ \t]*\r?\n/.test(text))
+      throw new Error('its front matter has no end: a line with `---` is missing');
     return { ...parseWith(matterSchema, 'The front matter', parse(matter) ?? {}), instructions: body.trim() };
   } catch (err) {
     throw new HoldfastError('config_invalid', { faults: `${file}: ${reasonOf(err)}` });
@@ -41,8 +46,14 @@ export async function findRole(folder: string | undefined, name: string): Promis
 async function fileOf(folder: string, name: string): Promise<string | undefined> {
   const files = await readdir(folder).catch(() => []);
   const wanted = slug(name);
+  // A name of signs alone would fit any other.
+  if (wanted === '-') return undefined;
   const found = files.find((file) => file.endsWith('.md') && slug(file.slice(0, -'.md'.length)) === wanted);
   return found && join(folder, found);
 }
 
-const slug = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+const slug = (name: string): string =>
+  name
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-');

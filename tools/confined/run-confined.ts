@@ -5,6 +5,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { JsonValue } from '../../contracts/tools/tools';
 import { compiledEntry } from '../../system/package-root';
 import { withPipes } from '../../system/processes/with-pipes';
+import { notBegun } from '../programs/not-begun';
 import type { ToolContext, ToolHost } from '../tool';
 import type { ConfinedAnswer, ConfinedCall } from './confined-call';
 
@@ -34,7 +35,11 @@ export async function runConfined(
     .on('error', () => undefined)
     .end(JSON.stringify({ ...call, wantsImages: addImage !== undefined }));
   try {
-    await new Promise<void>((resolve, reject) => child.once('close', () => resolve()).once('error', reject));
+    await new Promise<void>((resolve, reject) =>
+      child
+        .once('close', () => resolve())
+        .once('error', (err) => reject(child.pid === undefined ? notBegun(err) : err)),
+    );
   } finally {
     signal.removeEventListener('abort', end);
   }

@@ -57,7 +57,7 @@ export const besideOf = (path: string): string =>
 const startOf = (name: string): string => Buffer.from(name).subarray(0, 200).toString();
 
 /** The file that a path resolves to, which need not exist. */
-async function followLinks(path: string): Promise<string> {
+export async function followLinks(path: string): Promise<string> {
   let target = path;
   for (let links = 0; links < MAX_LINKS; links++) {
     try {
@@ -65,7 +65,9 @@ async function followLinks(path: string): Promise<string> {
     } catch (err) {
       if ((err as NodeJS.ErrnoException).code !== 'ENOENT') throw err;
       const link = await readlink(target).catch(() => undefined);
-      if (link === undefined) return target;
+      const folder = dirname(target);
+      if (link === undefined)
+        return folder === target ? target : join(await followLinks(folder), basename(target));
       target = resolve(dirname(target), link);
     }
   }

@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { HeadTail, omissionNote } from './head-tail';
 import { fileError } from '../files/host-files';
+import { notBegun, refusal } from './not-begun';
 import { openOutputPipe } from './output-pipe';
 import type { ToolHost } from '../tool';
 
@@ -37,7 +38,9 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramResult
   signal.throwIfAborted();
   checkFolder(cwd);
   const output = new HeadTail(maxBytes);
-  const pipe = await openOutputPipe((data) => output.push(data));
+  const pipe = await openOutputPipe((data) => output.push(data)).catch((err: unknown) => {
+    throw notBegun(err);
+  });
   const say = (line: string): void => output.push(Buffer.from(`${line}\n`));
   const text = (): string => output.text(omissionNote());
   let child: ChildProcess;
@@ -84,6 +87,8 @@ function start({ argv, cwd, env, confine }: ProgramRequest, fd: number): ChildPr
     return spawn(file, args, { cwd: confine ? '/' : cwd, env, stdio: ['ignore', fd, fd], detached: true });
   } catch (err) {
     // Node throws some faults at once, such as arguments that are too long.
+    const refused = refusal(err);
+    if (refused) throw refused;
     const { code = 'unknown' } = err as NodeJS.ErrnoException;
     throw new HoldfastError('invalid_input', {
       what: 'The command',
@@ -127,7 +132,7 @@ function endOf(child: ChildProcess): Promise<{ exitCode: number } | { exitCode: 
       if (err.code === 'ENOENT')
         resolve({ exitCode: 127, missing: `${file}: no such program on the PATH of the host` });
       else if (err.code === 'EACCES') resolve({ exitCode: 126, missing: `${file}: may not be run` });
-      else reject(err);
+      else reject(child.pid === undefined ? notBegun(err) : err);
     });
   });
 }

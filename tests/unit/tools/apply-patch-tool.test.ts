@@ -278,3 +278,37 @@ test('it never runs a second time', async () => {
   });
   expect(existsSync(join(patch.directory, 'a'))).toBe(false);
 });
+
+test('a line of a file that looks like a section is a line of the file', async () => {
+  put({ a: 'old\n*** Delete File: b\n*** End of File\nlast\n', b: 'stays\n' });
+  await apply(update('@@', '-old', '+new', ' *** Delete File: b', ' *** End of File', '-last', '+end'));
+  expect(filesNow()).toEqual({ a: 'new\n*** Delete File: b\n*** End of File\nend\n', b: 'stays\n' });
+});
+
+test('a file that a patch changes by two paths has both changes', async () => {
+  put({ b: 'one\ntwo\n', 'real/c': 'x\ny\n' });
+  symlinkSync('b', join(patch.directory, 'a'));
+  symlinkSync('real', join(patch.directory, 'linked'));
+  const change = (path: string, from: string, to: string): string[] => [
+    `*** Update File: ${path}`,
+    '@@',
+    `-${from}`,
+    `+${to}`,
+  ];
+  await apply(
+    wrap(
+      ...change('a', 'one', 'ONE'),
+      ...change('b', 'two', 'TWO'),
+      ...change('linked/c', 'x', 'X'),
+      ...change('real/c', 'y', 'Y'),
+    ),
+  );
+  expect(filesNow()).toMatchObject({ b: 'ONE\nTWO\n', 'real/c': 'X\nY\n' });
+  expect(lstatSync(join(patch.directory, 'a')).isSymbolicLink()).toBe(true);
+});
+
+test('a byte order mark stays, whatever becomes of the first line', async () => {
+  put({ a: '\ufeffusing A;\nusing B;\n' });
+  await apply(update('@@', '-using A;', '+using C;', ' using B;'));
+  expect(filesNow()).toEqual({ a: '\ufeffusing C;\nusing B;\n' });
+});

@@ -27,6 +27,7 @@ const FILES: Record<string, string | Buffer> = {
   late: Buffer.concat([Buffer.from('TODO early\n'.repeat(20_000)), Buffer.from([0])]),
   latin1: Buffer.from('TODO f\xfcnf\n', 'latin1'),
   'name with\nbreak': 'TODO name\n',
+  separators: 'a\u2028TODO b\u2029c\n',
   '-e': 'TODO dash\n',
 };
 
@@ -92,6 +93,8 @@ for (const [name, path] of ways) {
       [{ include: 'latin1' }, ['latin1:1:TODO f\ufffdnf']],
       [{ include: 'name*' }, ['name with\nbreak:1:TODO name']],
       [{ include: '-e' }, ['-e:1:TODO dash']],
+      [{ include: 'separators' }, ['separators:1:a\u2028TODO b\u2029c']],
+      [{ path: 'node_modules' }, ['node_modules/g.js:1:TODO ignored']],
     ])('finds the lines of the files that count: %j', async (args, lines) => {
       expect(await found({ pattern: 'TODO', ...args })).toEqual(lines);
     });

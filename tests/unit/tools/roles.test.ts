@@ -20,6 +20,30 @@ test('a role’s file gives its instructions, and in its front matter model, too
   });
 });
 
+test.each([
+  ['line ends and a byte order mark of Windows', '\ufeff---\r\ntools: [read_file]\r\n---\r\nYou read.\r\n'],
+  ['blanks behind its dashes', '--- \ntools: [read_file]\n---\t\nYou read.'],
+])('a front matter with %s counts', async (_, text) => {
+  writeFileSync(join(folder, 'reader.md'), text);
+  expect(await findRole(folder, 'reader')).toEqual({ instructions: 'You read.', tools: ['read_file'] });
+});
+
+test('a front matter without an end is refused: what it allows and forbids would be lost', async () => {
+  writeFileSync(join(folder, 'endless.md'), '---\ntools: [read_file]\nYou read.\n');
+  await expect(findRole(folder, 'endless')).rejects.toThrow(/endless\.md.*no end/);
+});
+
+test('an empty front matter is none', async () => {
+  writeFileSync(join(folder, 'empty.md'), '---\n---\nYou write.\n');
+  expect(await findRole(folder, 'empty')).toEqual({ instructions: 'You write.' });
+});
+
+test('names of roles are told apart in every script', async () => {
+  writeFileSync(join(folder, 'Тестировщик.md'), '---\ntools: [shell]\n---\nТы тестируешь.\n');
+  expect(await findRole(folder, 'тестировщик')).toEqual({ instructions: 'Ты тестируешь.', tools: ['shell'] });
+  for (const other of ['Ревьюер', '!!!']) expect(await findRole(folder, other)).not.toHaveProperty('tools');
+});
+
 test('a file without front matter is instructions and nothing else', async () => {
   writeFileSync(join(folder, 'plain.md'), 'Be plain.\n');
   expect(await findRole(folder, 'plain')).toEqual({ instructions: 'Be plain.' });

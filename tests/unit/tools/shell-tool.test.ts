@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import os from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '../../../tools/programs/run-program';
 import { isAlive, identityOf } from '../../../system/processes/process-identity';
@@ -137,4 +138,17 @@ test('a call that is cancelled while its program is being started runs nothing',
   over.abort(new Error('cancelled'));
   await expect(run).rejects.toThrow('cancelled');
   expect(existsSync(mark)).toBe(false);
+});
+
+test('a program that could not be started has had no effect, and its caller is told so', async () => {
+  // Jest hands each test a copy of the environment, which the system's module does not read.
+  const folder = jest.spyOn(os, 'tmpdir').mockReturnValue(join(shell.directory, 'no-such-folder'));
+  try {
+    expect(await shell.error({ command: ['true'] })).toMatchObject({
+      code: 'storage_failed',
+      message: expect.stringContaining('nothing was run') as string,
+    });
+  } finally {
+    folder.mockRestore();
+  }
 });

@@ -1,6 +1,6 @@
 // Searches files with ripgrep, if the host has it.
 import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { linesOf } from '../../../system/processes/lines-of';
 import { withPipes } from '../../../system/processes/with-pipes';
 import type { Match, SearchRequest } from './search';
 
@@ -50,7 +50,7 @@ async function searchSome({
   });
   const found: Match[] = [];
   let ofFile: Match[] = [];
-  for await (const line of createInterface({ input: rg.stdout })) {
+  for await (const line of linesOf(rg.stdout)) {
     const event = JSON.parse(line) as RgEvent;
     if (event.type === 'begin') ofFile = [];
     if (event.type === 'match' && found.length + ofFile.length < limit)

@@ -27,7 +27,10 @@ async function* walk(folder: string, above: readonly Rules[], signal: AbortSigna
   }
 }
 
-/** Rules of parent folders count up to the root of the repository, as in git. */
+/**
+ * Rules of parent folders count up to the root of the repository, as in git. Not if they exclude the folder itself: who
+ * names it wants what is in it.
+ */
 async function rulesAbove(folder: string): Promise<Rules[]> {
   const rules: Rules[] = [];
   for (let at = folder; !existsSync(join(at, '.git'));) {
@@ -36,7 +39,7 @@ async function rulesAbove(folder: string): Promise<Rules[]> {
     at = parent;
     rules.unshift(...(await rulesOf(at)));
   }
-  return rules;
+  return isIgnored(`${folder}/`, rules) ? [] : rules;
 }
 
 async function rulesOf(folder: string): Promise<Rules[]> {

@@ -3,6 +3,8 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { findLines, findNearest } from './find-lines';
 import type { Hunk } from './parse-patch';
 
+const MARK = '\ufeff';
+
 interface Replacement {
   at: number;
   removed: number;
@@ -14,9 +16,12 @@ interface Replacement {
  * differ in white space. Throws `patch_failed` with the hunk, what it expects and the nearest match.
  */
 export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): string {
+  // No editor shows a byte order mark, so no patch has one: it stays.
+  const mark = text.startsWith(MARK) ? MARK : '';
   // The patch uses "\n"; a file whose lines all end in "\r\n" keeps that.
   const isDos = text.includes('\r\n') && !/(^|[^\r])\n/.test(text);
-  const lines = (isDos ? text.replaceAll('\r\n', '\n') : text).split('\n');
+  const plain = text.slice(mark.length);
+  const lines = (isDos ? plain.replaceAll('\r\n', '\n') : plain).split('\n');
   if (lines.at(-1) === '') lines.pop();
   const replacements: Replacement[] = [];
   let from = 0;
@@ -26,7 +31,8 @@ export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): 
     from = place.at + place.removed;
   }
   for (const { at, removed, lines: put } of replacements.reverse()) lines.splice(at, removed, ...put);
-  const changed = lines.map((line) => `${line}\n`).join('');
+  const joined = lines.map((line) => `${line}\n`).join('');
+  const changed = joined.startsWith(MARK) ? joined : mark + joined;
   return isDos ? changed.replaceAll('\n', '\r\n') : changed;
 }
 

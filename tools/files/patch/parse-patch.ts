@@ -117,8 +117,9 @@ function named(reader: Reader, path: string): string {
   return path;
 }
 
+/** At the start of its line alone: behind a space it is a line of the file, which may be about patches. */
 const isSection = (line: string): boolean =>
-  [ADD, DELETE, UPDATE].some((prefix) => line.trimStart().startsWith(prefix.trim()));
+  [ADD, DELETE, UPDATE].some((prefix) => line.startsWith(prefix.trim()));
 
 function readContent(reader: Reader): string {
   let content = '';
@@ -137,7 +138,7 @@ function readHunk(reader: Reader, isFirst: boolean): Hunk {
   }
   if (!began && !isFirst) throw reader.fault('a hunk must begin with "@@"');
   while (!reader.isAtEnd && !isSection(reader.current) && !/^@@(\s|$)/.test(reader.current)) {
-    if (reader.current.trim() === END_OF_FILE) {
+    if (reader.current.trimEnd() === END_OF_FILE) {
       reader.take();
       hunk.atEnd = true;
       break;

@@ -1,8 +1,9 @@
 // Checks a whole patch against the files, so that nothing is written unless all of it applies.
 import { isUtf8 } from 'node:buffer';
 import { lstat, stat } from 'node:fs/promises';
-import { isAbsolute, join, normalize } from 'node:path';
+import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { followLinks } from '../atomic-write';
 import { openRegular } from '../host-files';
 import { applyHunks } from './apply-hunks';
 import type { FileChange } from './parse-patch';
@@ -30,24 +31,29 @@ export async function planPatch(cwd: string, changes: readonly FileChange[]): Pr
 
 async function planChange(cwd: string, change: FileChange, plan: PatchPlan): Promise<void> {
   const { kind, path } = change;
-  const full = within(cwd, path);
+  const full = await placeOf(within(cwd, path));
   switch (kind) {
-    case 'add':
-      await refuseFolder(full, path, plan);
-      plan.contents.set(full, { content: change.content, modeOf: full });
+    case 'add': {
+      const file = await behindLinks(full);
+      await refuseFolder(file, path, plan);
+      plan.contents.set(file, { content: change.content, modeOf: file });
       plan.added.push(path);
       break;
+    }
     case 'delete':
       await refuseMissing(full, path, plan);
       plan.contents.set(full, null);
       plan.deleted.push(path);
       break;
     case 'update': {
-      const text = await currentText(full, path, plan);
+      if (plan.contents.get(full) === null) throw failed(`${path} is updated after it was deleted or moved.`);
+      const file = await behindLinks(full);
+      const text = await currentText(file, path, plan);
       const changed = change.hunks.length > 0 ? applyHunks(path, text, change.hunks) : text;
-      const modeOf = plan.contents.get(full)?.modeOf ?? full;
-      const target = change.moveTo === null ? full : within(cwd, change.moveTo);
-      if (target !== full) {
+      const modeOf = plan.contents.get(file)?.modeOf ?? file;
+      const target =
+        change.moveTo === null ? file : await behindLinks(await placeOf(within(cwd, change.moveTo)));
+      if (target !== file) {
         await refuseFolder(target, change.moveTo ?? path, plan);
         plan.contents.set(full, null);
       }
@@ -66,6 +72,13 @@ function within(cwd: string, path: string): string {
     throw failed(`${path} lies outside: got an absolute path or one with "..", allowed paths below ${cwd}.`);
   return join(cwd, normal);
 }
+
+/** One file may have several paths: what a patch changes by two of them, it changes in one content. */
+const behindLinks = (path: string): Promise<string> => followLinks(path).catch(() => path);
+
+/** A link itself, which is what is deleted or moved, in the folder where it really is. */
+const placeOf = async (path: string): Promise<string> =>
+  join(await behindLinks(dirname(path)), basename(path));
 
 /** The text after the earlier changes. */
 async function currentText(full: string, path: string, { contents }: PatchPlan): Promise<string> {
