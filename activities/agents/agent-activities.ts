@@ -1,6 +1,6 @@
 // The agent's activities: model, tools, sessions. They run on `holdfast`.
 import { setTimeout as delay } from 'node:timers/promises';
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, heartbeat } from '@temporalio/activity';
 import { grpcCode, UNIMPLEMENTED } from '../../client/delivery/grpc-code';
 import { openWorkflows } from '../../client/agents/list-open';
 import type { HoldfastClient } from '../../client/holdfast-client';
@@ -13,7 +13,7 @@ import type {
   ResetSessionsInput,
 } from '../../contracts/activities';
 import type { Message, ToolCall } from '../../contracts/agents/agent';
-import type { Compaction, ModelCall } from '../../contracts/models/model-call';
+import type { Compaction, ModelCall, SummaryProgress } from '../../contracts/models/model-call';
 import type { PlannedReply } from '../../contracts/models/model-reply';
 import type { Place } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -28,11 +28,10 @@ import type { ImageRef } from '../../contracts/tools/images';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { checkedAnswer } from '../../models/answer-schema';
-import { compactionRequests, type SummaryRequest } from '../../models/compaction';
+import { compactionRequests } from '../../models/compaction';
 import { refusedAnswer } from '../../models/model-refusal';
 import type { FindDialect } from '../../models/dialects/dialects';
 import type { FindProvider } from '../../models/providers';
-import type { RawReply } from '../../models/provider';
 import { systemPrompt } from '../../models/system-prompt';
 import type { ToolRegistry } from '../../tools/registry';
 import { beating } from '../beating';
@@ -101,11 +100,11 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
             signal,
           };
           const call = { agent, turn: turn.workflowId };
-          const raw = await quota.around(input, () =>
-            models.measure(model, signal, () =>
-              tokens.during(call, (watched) => askWithImages(asking, { ...request, ...watched })),
-            ),
+          await quota.admit(input);
+          const raw = await models.measure(model, signal, () =>
+            tokens.during(call, (watched) => askWithImages(asking, { ...request, ...watched })),
           );
+          await quota.count(input, raw.usage);
           const place = { host: hostNameOf(input), cwd: input.cwd ?? null };
           const preparation = {
             tools,
@@ -134,16 +133,33 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
         () => tokens.writtenFor(input.agent),
       ),
 
-    compact: (input: ModelCall) =>
-      beating(async (signal): Promise<Compaction> => {
-        const provider = findProvider(input.model);
-        const requests = compactionRequests(visibleMessages(await conversationOf(input)), provider.window);
-        const { model } = input;
-        const asked = { model, provider, attempt: activityInfo().attempt };
-        const ask = (request: SummaryRequest): Promise<RawReply> =>
-          models.measure(model, signal, () => askProvider(asked, { ...request, signal }));
-        return quota.around(input, () => summaryOf(requests, ask));
-      }),
+    compact: (input: ModelCall) => {
+      const info = activityInfo();
+      const { attempt, retryPolicy } = info;
+      let progress = (info.heartbeatDetails as SummaryProgress | undefined) ?? { used: [] };
+      return beating(
+        async (signal): Promise<Compaction> => {
+          const { model } = input;
+          const provider = findProvider(model);
+          const requests = compactionRequests(visibleMessages(await conversationOf(input)), provider.window);
+          // Once a request is paid for, a wait would pay for it again.
+          if (progress.used.length === 0) await quota.admit(input);
+          const isLastAttempt = attempt === retryPolicy?.maximumAttempts;
+          return summaryOf(requests, {
+            progress,
+            ask: (request) =>
+              models.measure(model, signal, () =>
+                askProvider({ model, provider, attempt }, { ...request, signal }),
+              ),
+            keep: (next) => heartbeat((progress = next)),
+            count: (used) => quota.count(input, used.at(-1), used.length),
+            takesCut: (err) =>
+              input.takesCut === true && (isLastAttempt || (err instanceof HoldfastError && !err.retryable)),
+          });
+        },
+        () => progress,
+      );
+    },
 
     awaitQuota: () => quota.waitForRoom(),
 

@@ -22,27 +22,24 @@ export interface QuotaGateOptions {
 export class QuotaGate {
   constructor(private readonly options: QuotaGateOptions) {}
 
-  /** Runs a call of the model, unless the quota is used up: throws `quota_reached`. Calls that run at the time may go beyond it. */
-  async around<T extends { usage?: Usage | undefined }>(
-    { agent, turn, earlier }: ModelCall,
-    call: () => Promise<T>,
-  ): Promise<T> {
-    const { counter, limits } = this.options;
-    // An agent that sums up between two turns cannot wait: it would go on without the conversation. It is counted.
-    const mayWait = turn.workflowId !== agentWorkflowId(agent);
-    const reached = mayWait ? await this.reached() : undefined;
+  /** Throws `quota_reached` once the quota is used up. Calls that run at the time may go beyond it. */
+  async admit(call: ModelCall): Promise<void> {
+    const reached = mayWait(call) ? await this.reached() : undefined;
     if (reached) throw new HoldfastError('quota_reached', reached);
-    const reply = await call();
+  }
+
+  /** Counts what a call of the model has used, once. One for a summary may make several requests: this is the nth. */
+  async count(call: ModelCall, usage: Usage | null | undefined, nth = 1): Promise<void> {
+    const { counter, limits } = this.options;
     crashPoint('model-answered');
-    if (isLimited(limits()) && reply.usage) {
-      const { costUsd } = reply.usage;
-      // Such a summary is of what comes before any turn: that becomes more until the agent's next one.
-      const { count: messages } = mayWait ? turn : earlier;
-      const run = turn.runId ?? turn.workflowId;
-      await counter.add({ run, messages, tokens: tokensOf(reply.usage), costUsd });
+    if (isLimited(limits()) && usage) {
+      const { turn, earlier } = call;
+      // A summary between turns is of what comes before any turn: that becomes more until the agent's next one.
+      const { count: messages } = mayWait(call) ? turn : earlier;
+      const run = `${turn.runId ?? turn.workflowId}${nth > 1 ? `#${nth}` : ''}`;
+      await counter.add({ run, messages, tokens: tokensOf(usage), costUsd: usage.costUsd });
     }
     crashPoint('model-counted');
-    return reply;
   }
 
   /** For an activity that the server tries again until there is room. */
@@ -63,6 +60,9 @@ export class QuotaGate {
     return reached && { ...reached, until: new Date(nextDayMs(now)).toISOString() };
   }
 }
+
+/** An agent that sums up between two turns cannot wait: it would go on without the conversation. It is counted. */
+const mayWait = ({ agent, turn }: ModelCall): boolean => turn.workflowId !== agentWorkflowId(agent);
 
 /** When the server handed out this attempt: the clock that the counter goes by, too. */
 const serverTime = (): number => Context.current().info.currentAttemptScheduledTimestampMs;

@@ -19,7 +19,10 @@ export interface DayUse {
 
 /** What one model call used. */
 export interface ModelUse {
-  /** The run of the turn or agent, and how many messages it had: the same for each attempt, and more at each call. */
+  /**
+   * The run of the turn or agent, and how many messages it had: the same for each attempt, and more at each call. A further
+   * request for the same summary has its number after the run.
+   */
   run: string;
   messages: number;
   tokens: number;

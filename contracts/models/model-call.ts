@@ -23,10 +23,25 @@ export interface ModelCall {
   plans?: true | undefined;
   /** Whether the turn can take checkpoints, and needs to know whether it is to. */
   checkpoints?: true | undefined;
+  /** Only of `compact`: there is no room to keep the conversation, so that a summary that was cut off is better than none. */
+  takesCut?: true | undefined;
 }
 
-/** Replaces messages that the model no longer sees. */
-export interface Compaction {
+export interface WrittenSummary {
   text: string;
+  /** At the length limit of the model's replies. */
+  isCut?: boolean;
+}
+
+/** Replaces messages that the model no longer sees. It is cut off only where the call takes that. */
+export interface Compaction extends WrittenSummary {
   usage?: Usage;
+}
+
+/** What the heartbeats of `compact` tell the next attempt, and the workflow if there is none. */
+export interface SummaryProgress {
+  /** Of each request so far; null where it is not known. */
+  used: (Usage | null)[];
+  /** The whole summary, or the longest that was cut off. */
+  best?: WrittenSummary;
 }

@@ -21,6 +21,7 @@ import type { ToolSettings } from '../../contracts/tools/tools';
 import { fitText, FULL_TURN_BYTES, MAX_TURN_BYTES } from '../../contracts/payload-size';
 import type { PlannedReply } from '../../contracts/models/model-reply';
 import { tokensOf } from '../../contracts/models/usage';
+import { usageOfFailure } from '../../contracts/models/usage-of-failure';
 import { TURN_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
 import { AgentsWait } from './calls/agents-wait';
 import { AskedModel } from './asked-model';
@@ -258,7 +259,11 @@ class Turn {
 
   /** A separate step: a summary replaces the conversation. */
   private async compact(): Promise<void> {
-    const { text, usage } = await this.model.summary(this.budget.steps, () => this.modelCall);
+    const asked = this.model.summary(this.budget.steps, () => this.modelCall);
+    const { text, usage } = await asked.catch((err: unknown) => {
+      this.budget.spend(usageOfFailure(err));
+      throw err;
+    });
     const covers = this.input.earlier.count + this.transcript.messages.length;
     this.transcript.push({ role: 'summary', text, covers });
     this.budget.spend(usage);

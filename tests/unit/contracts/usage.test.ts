@@ -1,7 +1,11 @@
 // What usages add up to, and what is made of one that an own provider has left incomplete, in a history of a release that
 // did not check it.
+import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
 import type { Usage } from '../../../contracts/agents/agent';
+import { toFailure } from '../../../contracts/errors/failure';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { addUsage, wholeUsage } from '../../../contracts/models/usage';
+import { usageOfFailure } from '../../../contracts/models/usage-of-failure';
 import { agentEndedSchema, agentsEndedSchema } from '../../../contracts/schemas/agent';
 import { parseWith } from '../../../contracts/schemas/parse';
 import { usageText } from '../../../cli/print/usage-text';
@@ -41,4 +45,23 @@ test('a parent hears of the priced part of what a sub-agent took, and its turn o
   expect(parseWith(agentEndedSchema, 'It', { agentId: 'a', result })).toMatchObject({ result: { usage } });
   const waited = { results: {}, timedOut: false, usage };
   expect(parseWith(agentsEndedSchema, 'It', { key: 'k', result: waited }).result).toEqual(waited);
+});
+
+test('a failed summary tells what it has used, also where its time was up', () => {
+  const usage: Usage = { inputTokens: 3, outputTokens: 1, cachedTokens: 0, costUsd: 0.5 };
+  const failed = (cause: Error): ActivityFailure =>
+    new ActivityFailure('it failed', 'compact', '1', 'TIMEOUT', 'a worker', cause);
+  const refused = new HoldfastError('model_failed', { reason: 'it refused', ...usage });
+  expect(usageOfFailure(failed(toFailure(refused)))).toEqual(usage);
+  const late = (details: unknown): ActivityFailure =>
+    failed(new TimeoutFailure('late', details, 'SCHEDULE_TO_CLOSE'));
+  expect(usageOfFailure(late({ used: [usage, null, usage] }))).toEqual(addUsage(usage, usage));
+  for (const other of [
+    late(undefined),
+    late({ used: [] }),
+    failed(new Error('x')),
+    new Error('x'),
+    undefined,
+  ])
+    expect(usageOfFailure(other)).toBeUndefined();
 });

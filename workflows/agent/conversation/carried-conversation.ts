@@ -3,6 +3,7 @@ import { isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import type { AgentInput, Message, Usage } from '../../../contracts/agents/agent';
 import { label } from '../../../contracts/text/labels';
 import { jsonBytes } from '../../../contracts/payload-size';
+import { usageOfFailure } from '../../../contracts/models/usage-of-failure';
 import { carriedMessages, summarizedMessages } from '../../../contracts/agents/visible-messages';
 import { compact } from './between-turns';
 import { hasRoom, MAX_CARRIED_BYTES } from './conversation-record';
@@ -30,6 +31,9 @@ export async function carriedConversation(
   return { messages: summarizedMessages(messages, text), ...rest };
 }
 
+/** The run has grown by what the summary itself adds when its outcome is known. */
+const ROOM_FOR_SUMMARY = 1.9;
+
 async function summaryOf(
   agent: string,
   { model, dialect, instructions }: AgentInput,
@@ -38,13 +42,17 @@ async function summaryOf(
   const { workflowId, runId } = workflowInfo();
   const summary = label('sum up the conversation');
   const turn = { workflowId, runId, count: 0 };
-  const call = { agent, model, dialect, instructions, turn, earlier: { count, runId } };
+  const takesCut = hasRoom(ROOM_FOR_SUMMARY) ? {} : ({ takesCut: true } as const);
+  const call = { agent, model, dialect, instructions, turn, earlier: { count, runId }, ...takesCut };
+  const place = `in the run ${runId} of ${workflowId}.`;
   try {
-    return await compact.executeWithOptions({ summary }, [call]);
+    const { text, isCut, usage } = await compact.executeWithOptions({ summary }, [call]);
+    const cut = `[This summary was cut off at the length limit of the model's replies. The whole conversation before it is ${place}]`;
+    return { text: isCut ? `${text}\n\n${cut}` : text, usage };
   } catch (fault) {
     if (isCancellation(fault)) throw fault;
     // The conversation continues without the model's summary, and says what was lost.
-    const text = `The ${count} messages before this one could not be summarized. They are in the run ${runId} of ${workflowId}.`;
-    return { text, fault };
+    const text = `The ${count} messages before this one could not be summarized. They are ${place}`;
+    return { text, usage: usageOfFailure(fault), fault };
   }
 }

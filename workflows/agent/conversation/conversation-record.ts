@@ -57,10 +57,10 @@ export function isLong(): boolean {
   return continueAsNewSuggested || historyLength > CONTINUE_AT_EVENTS || historySize > CONTINUE_AT_BYTES;
 }
 
-/** Whether a run that is too long may go on for some more turns. */
-export function hasRoom(): boolean {
+/** Whether a run that is too long may go on for some more turns: up to so many times its limits. */
+export function hasRoom(times = 2): boolean {
   const { historyLength, historySize } = workflowInfo();
-  return historyLength <= 2 * CONTINUE_AT_EVENTS && historySize <= 2 * CONTINUE_AT_BYTES;
+  return historyLength <= times * CONTINUE_AT_EVENTS && historySize <= times * CONTINUE_AT_BYTES;
 }
 
 /** Messages up to this size are carried over without compaction. */

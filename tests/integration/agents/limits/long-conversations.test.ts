@@ -196,27 +196,56 @@ test('a model whose window is not known gets less and less to sum up, until it c
 test.each<[string, RawReply, RegExp]>([
   ['was refused', { text: 'I will not.', isRefusal: true }, /refused to sum up: I will not\./],
   ['was cut off', { text: 'The task is', isCut: true }, /summary was cut off/],
-])('a summary that %s replaces nothing', async (what, summary, reason) => {
-  const name = model(
-    (request) =>
-      isSummary(request)
-        ? summary
-        : {
-            text: textsOf(request).includes('still there') ? 'yes' : toolCall('note', { text: 'z' }),
-            usage: usage(850),
-          },
-    { window: 1_000 },
-  );
-  const agent = env.agent(what.replaceAll(' ', '-'));
-  await agent.start({ mode: 'conversation', model: name });
-  expect(await agent.send('go')).toMatchObject({
-    reason: 'model_error',
-    error: { code: 'model_failed', message: expect.stringMatching(reason) as string },
+])(
+  'a summary that %s replaces nothing, and its tokens are those of its turn',
+  async (what, summary, reason) => {
+    const name = model(
+      (request) =>
+        isSummary(request)
+          ? { ...summary, usage: usage(5) }
+          : {
+              text: textsOf(request).includes('still there') ? 'yes' : toolCall('note', { text: 'z' }),
+              usage: usage(850),
+            },
+      { window: 1_000 },
+    );
+    const agent = env.agent(what.replaceAll(' ', '-'));
+    await agent.start({ mode: 'conversation', model: name });
+    expect(await agent.send('go')).toMatchObject({
+      reason: 'model_error',
+      error: { code: 'model_failed', message: expect.stringMatching(reason) as string },
+      usage: { inputTokens: 855 },
+    });
+    expect(await agent.send('still there?')).toMatchObject({ answer: 'yes' });
+    const { messages } = await agent.transcript();
+    expect(messages.map(({ role }) => role)).not.toContain('summary');
+    await agent.stop();
+  },
+);
+
+test('a summary whose provider fails in between is asked for again without the requests that were answered', async () => {
+  const asked: number[] = [];
+  const name = env.model({
+    window: 10_000,
+    reply: (request) => {
+      const text = textsOf(request);
+      if (!isSummary(request)) {
+        const answer = text.includes('In short.') ? 'done' : toolCall('note', { text: 'z'.repeat(30_000) });
+        return Promise.resolve({ text: answer, usage: usage(text.includes('In short.') ? 10 : 8_500) });
+      }
+      asked.push(Math.round(text.length / 1_000));
+      if (asked.length === 1) return Promise.resolve({ text: 'The task', isCut: true, usage: usage(100) });
+      if (asked.length > 3) return Promise.resolve({ text: 'In short.', usage: usage(1) });
+      const fault = { model: 'm', got: 503, reason: 'it is away' };
+      return Promise.reject(new HoldfastError('model_overloaded', fault));
+    },
   });
-  expect(await agent.send('still there?')).toMatchObject({ answer: 'yes' });
-  const { messages } = await agent.transcript();
-  expect(messages.map(({ role }) => role)).not.toContain('summary');
-  await agent.stop();
+  const agent = env.agent('away-in-between');
+  await agent.start({ task: 'x', model: name });
+  expect(await agent.result()).toMatchObject({ answer: 'done', usage: { inputTokens: 8_611 } });
+  const [whole = 0, half = 0, ...others] = asked;
+  expect(half).toBeLessThan(0.6 * whole);
+  expect(others).toEqual([half, half]);
 });
 
 test('a turn of many steps continues as new: every step is run once, and nothing of it is lost', async () => {
@@ -270,14 +299,20 @@ describe('a long conversation that cannot be summarised', () => {
   let last: ModelRequest | undefined;
   let failed = 0;
   let isAway = true;
-  async function begun(id: string): Promise<{ agent: AgentHandle; runId: string }> {
+  const away = (): never => {
+    throw new HoldfastError('model_failed', { reason: 'it is away' });
+  };
+  async function begun(
+    id: string,
+    summary: () => RawReply = away,
+  ): Promise<{ agent: AgentHandle; runId: string }> {
     [failed, isAway] = [0, true];
     const name = model((request) => {
       last = request;
       if (!isSummary(request)) return { text: 'heard' };
       if (!isAway) return { text: 'What came before.' };
       failed += 1;
-      throw new HoldfastError('model_failed', { reason: 'it is away' });
+      return summary();
     });
     const agent = env.agent(id);
     await agent.start({ mode: 'conversation', model: name });
@@ -308,6 +343,24 @@ describe('a long conversation that cannot be summarised', () => {
     const text = textsOf(last as ModelRequest);
     expect(text).toContain(`could not be summarized. They are in the run ${runId}`);
     expect(text).not.toContain('message 0');
+    await agent.stop();
+    await agent.result();
+  }, 90_000);
+
+  test('has the longest summary that was cut off when its history has no more room, marked as that, and every request is in its usage', async () => {
+    const { agent, runId } = await begun('cut', () => ({
+      text: `The task is ${'x'.repeat(failed)}`,
+      isCut: true,
+      usage: usage(1),
+    }));
+    expect(textsOf(last as ModelRequest)).toContain('message 0');
+    for (let n = 0; (await agent.state()).runId === runId && n < 30; n++) await agent.send(`more ${large}`);
+    await agent.send('the last');
+    const text = textsOf(last as ModelRequest);
+    expect(text).toContain(`The task is ${'x'.repeat(failed)}\n\n[This summary was cut off`);
+    expect(text).toContain(`in the run ${runId} of agent/cut.`);
+    expect(text).not.toContain('message 0');
+    expect((await agent.state()).usage).toMatchObject({ inputTokens: failed });
     await agent.stop();
     await agent.result();
   }, 90_000);
