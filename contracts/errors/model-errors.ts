@@ -112,9 +112,12 @@ export const MODEL_ERRORS = {
     false,
     'none',
     (f: With<'got' | 'model' | 'reason'>) =>
-      `The conversation is too long for ${f.model}: got ${f.got}: ${f.reason}`,
-    () =>
-      'Use a model with a larger window, or start an agent with less to read; `window` in holdfast.toml sets how ' +
-      'many tokens a model can read.',
+      `The conversation is too long for ${f.isRate ? `the rate limit of ${f.model}` : f.model}: got ${f.got}: ${f.reason}`,
+    (f) =>
+      (f.isRate
+        ? 'Raise the limit at the provider, use a model with a higher one, or let a request have less: a lower ' +
+          '`max_output_tokens` in holdfast.toml where the provider counts the reply, '
+        : 'Use a model with a larger window, or start an agent with less to read: ') +
+      'a shorter first message, smaller context files, fewer tools. A summary leaves these as they are.',
   ),
 } satisfies Record<string, ErrorEntry>;

@@ -57,12 +57,15 @@ export function classifyError(err: unknown, { model, address, secrets, limit }: 
     const marks = marksOf(error);
     const text = marks.message || reasonOf(err);
     const code = codeOf(status, marks, text);
+    const isLimited = status === 429 || marks.kinds.includes('rate_limit_exceeded');
+    const isRate = code === 'model_context_length' && isLimited;
     const after = headers instanceof Headers ? retryAfterMs(headers, Date.now()) : undefined;
     const got = status === undefined ? said(marks.kinds.join(' ') || 'an error') : `status ${status}`;
     return new HoldfastError(code, {
       model,
       got,
       reason: sentence(said(text)),
+      ...(isRate && { isRate }),
       ...(after !== undefined && { retryAfterMs: after }),
     });
   }

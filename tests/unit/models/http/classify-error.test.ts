@@ -69,3 +69,37 @@ test.each<[string, number, object]>([
 ])('%s is not mistaken for it', (code, status, error) => {
   expect(codeOf(status, error)).toBe(code);
 });
+
+test.each<[string, number, object, RegExp]>([
+  [
+    'the limit for a minute',
+    429,
+    {
+      code: 'rate_limit_exceeded',
+      message: 'Request too large for m on tokens per min (TPM): Limit 1, Requested 2.',
+    },
+    /too long for the rate limit of sim:small: .* Next: Raise the limit at the provider.*max_output_tokens/,
+  ],
+  [
+    'the limit for a minute, with the status of a body that is too large',
+    413,
+    { code: 'rate_limit_exceeded', message: 'Request too large for m on tokens per minute (TPM): Limit 1.' },
+    /Next: Raise the limit at the provider/,
+  ],
+  [
+    'the body',
+    413,
+    { message: 'Request too large' },
+    /too long for sim:small: .* Next: Use a model with a larger window/,
+  ],
+  [
+    'the window',
+    400,
+    { code: 'context_length_exceeded', message: 'Too much.' },
+    /Next: Use a model with a larger window, or start an agent with less to read/,
+  ],
+])('the next step of a request that is too large for %s is one that helps', (_name, status, error, text) => {
+  const { message } = classifyError(Object.assign(new Error('x'), { status, error }), call);
+  expect(message).toMatch(text);
+  expect(message).not.toContain('`window`');
+});
