@@ -31,18 +31,20 @@ export function readAccess(model: string, settings: ProviderSettings): Access {
     secrets: [
       ...(key ? [key] : []),
       ...fromVariables.map(([, value]) => value),
-      // A short one in the configuration is a word, such as a team's name, and would hide the same word in an error.
-      ...Object.values(settings.headers).filter((value) => value.length >= PIECE),
+      ...Object.values(settings.headers).filter(mayBeSecret),
       ...secretsOf(baseUrl),
     ],
   };
 }
 
-/** A user name and password in an address. */
+/** A short value is a word, such as a team's or a user's name, and would hide the same word in an error. */
+const mayBeSecret = (value: string): boolean => value.length >= PIECE;
+
+/** A password in an address; some servers take a key as the user name. */
 function secretsOf(address: string | null): string[] {
   if (address === null || !URL.canParse(address)) return [];
   const { username, password } = new URL(address);
-  return [username, password].filter(Boolean);
+  return [...(mayBeSecret(username) ? [username] : []), ...(password ? [password] : [])];
 }
 
 function readKey(model: string, source: ProviderSettings['key']): string | null {

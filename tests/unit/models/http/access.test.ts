@@ -28,3 +28,10 @@ test('a short header of the configuration hides no words of an error; one that m
     'tools[0] must be at least 1, not [hidden] or [hidden]',
   );
 });
+
+test('a short user name in an address hides no words of an error; a password, and a user name that may be a key, are hidden', () => {
+  const shown = (baseUrl: string): string =>
+    redact(`${baseUrl} is not a valid address`, readAccess('a:b', settings({ baseUrl })).secrets);
+  expect(shown('http://a:pw@127.0.0.1/v1')).toBe('http://a:[hidden]@127.0.0.1/v1 is not a valid address');
+  expect(shown('http://sk-123@127.0.0.1/v1')).toBe('http://[hidden]@127.0.0.1/v1 is not a valid address');
+});
