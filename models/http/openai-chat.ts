@@ -35,8 +35,8 @@ export const openaiChat: WireProtocol = async (call) => {
 };
 
 function paramsOf(call: WireCall): ChatCompletionCreateParamsNonStreaming {
-  const { name, system, tools = [], outputSchema, maxOutputTokens } = call;
-  const format = answerFormat(outputSchema);
+  const { name, system, tools = [], maxOutputTokens } = call;
+  const format = answerFormat(call);
   return {
     model: name,
     messages: [...(system ? [{ role: 'system' as const, content: system }] : []), ...messagesOf(call)],

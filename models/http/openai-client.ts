@@ -26,8 +26,14 @@ export async function openaiClient({ access, fetch, requestMs }: WireCall): Prom
 }
 
 /** Whether it is the vendor's own server: a compatible one may refuse unknown fields. */
-export const isVendors = ({ access }: WireCall): boolean =>
+export const isVendors = ({ access }: Pick<WireCall, 'access'>): boolean =>
   access.baseUrl === null || /^https:\/\/([a-z0-9-]+\.)*openai\.com(\/|$)/.test(access.baseUrl);
+
+/** Azure's servers run the vendor's models with the vendor's rules. */
+const AZURE = /^https:\/\/[a-z0-9-]+\.(openai|services\.ai|cognitiveservices)\.azure\.com(\/|$)/;
+
+const hasVendorsRules = (call: Pick<WireCall, 'access'>): boolean =>
+  isVendors(call) || AZURE.test(call.access.baseUrl ?? '');
 
 /** What the vendor refuses at the root, beside a type other than `object`. */
 const NOT_AT_ROOT = ['anyOf', 'oneOf', 'allOf', 'not', 'enum'];
@@ -47,11 +53,15 @@ interface AnswerFormat {
   strict: boolean;
 }
 
-/** What an answer must match, in the form of both APIs; undefined if the vendor would refuse every request with it. */
-export function answerFormat(schema: JsonSchema | undefined): AnswerFormat | undefined {
-  if (schema?.type !== 'object' || NOT_AT_ROOT.some((key) => key in schema)) return undefined;
+/** What an answer must match, in the form of both APIs; undefined if the server would refuse every request with it. */
+export function answerFormat(call: Pick<WireCall, 'access' | 'outputSchema'>): AnswerFormat | undefined {
+  const { outputSchema: schema } = call;
+  if (!schema || (!isObjectAtRoot(schema) && hasVendorsRules(call))) return undefined;
   return { name: 'answer', schema: { ...schema }, strict: isStrict(schema) };
 }
+
+const isObjectAtRoot = (schema: JsonSchema): boolean =>
+  schema.type === 'object' && !NOT_AT_ROOT.some((key) => key in schema);
 
 /** The vendor enforces a schema only if each value has a type, and each object requires all its keys and allows no others. */
 function isStrict(schema: unknown): boolean {

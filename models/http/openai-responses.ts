@@ -23,8 +23,8 @@ export const openaiResponses: WireProtocol = async (call) => {
 };
 
 function paramsOf(call: WireCall): ResponseCreateParamsNonStreaming {
-  const { name, system, messages, images, tools = [], outputSchema, maxOutputTokens } = call;
-  const format = answerFormat(outputSchema);
+  const { name, system, messages, images, tools = [], maxOutputTokens } = call;
+  const format = answerFormat(call);
   return {
     model: name,
     store: false,

@@ -7,7 +7,8 @@ const closed = (properties: object, more: object = {}): object => ({
   additionalProperties: false,
   ...more,
 });
-const formatOf = (schema: object): ReturnType<typeof answerFormat> => answerFormat({ ...schema });
+const formatOf = (schema: object, baseUrl: string | null = null): ReturnType<typeof answerFormat> =>
+  answerFormat({ outputSchema: { ...schema }, access: { baseUrl, key: null, headers: {}, secrets: [] } });
 const text = { type: 'string' };
 
 test.each<[string, object]>([
@@ -48,12 +49,23 @@ test.each<[string, object]>([
   expect(formatOf(schema)).toEqual({ name: 'answer', schema, strict: false });
 });
 
-test.each<[string, object]>([
+const AT_ROOT: [string, object][] = [
   ['a list', { type: 'array', items: text }],
   ['a text', text],
   ['no type', {}],
   ['alternatives', { anyOf: [closed({})] }],
   ['an object with alternatives', { type: 'object', oneOf: [closed({})] }],
-])('a schema of %s, which the vendor refuses, is not sent', (_name, schema) => {
-  expect(formatOf(schema)).toBeUndefined();
+];
+
+test.each(AT_ROOT)(
+  'a schema of %s, which the vendor refuses, is sent to no server of its models',
+  (_name, schema) => {
+    for (const baseUrl of [null, 'https://eu.api.openai.com/v1', 'https://mine.openai.azure.com/openai/v1/'])
+      expect(formatOf(schema, baseUrl)).toBeUndefined();
+  },
+);
+
+test.each(AT_ROOT)('a schema of %s is sent to compatible servers', (_name, schema) => {
+  for (const baseUrl of ['http://127.0.0.1:8000/v1', 'https://openai.com.example.org/v1'])
+    expect(formatOf(schema, baseUrl)).toMatchObject({ name: 'answer', schema });
 });
