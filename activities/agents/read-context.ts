@@ -5,6 +5,7 @@ import { open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { fitText } from '../../contracts/payload-size';
+import { splitFrontMatter } from '../../contracts/text/front-matter';
 import { isWithin } from '../../exec/sandbox/profile';
 
 const MAX_FILE_BYTES = 64_000;
@@ -88,8 +89,8 @@ async function readSkills(folder: string, path: string, sandbox?: ContextSandbox
 
 /** From the front matter in the Agent Skills format: `name` and `description`. */
 function describe(text: string): string {
-  const [, matter = ''] = /^---\n([^]*?)\n---/.exec(text) ?? [];
   try {
+    const { matter } = splitFrontMatter(text);
     const { name, description } = (parse(matter) ?? {}) as { name?: unknown; description?: unknown };
     return [name, description].filter((part) => typeof part === 'string').join(': ');
   } catch {

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { limitsSchema } from '../../contracts/schemas/agent';
+import { splitFrontMatter } from '../../contracts/text/front-matter';
 import { parseWith } from '../../contracts/schemas/parse';
 import { toolNamesSchema } from '../../contracts/schemas/session';
 
@@ -20,9 +21,6 @@ export interface Role extends z.infer<typeof matterSchema> {
   instructions: string;
 }
 
-/** Between two lines of three dashes, which may be empty. Editors of Windows add a byte order mark and other line ends. */
-const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n(?:([^]*?)\r?\n)?---[ \t]*(?:\r?\n|$)([^]*)$/;
-
 /**
  * The role with this name, in any case; a role without a file is told only its name. Throws `config_invalid` for an
  * invalid file.
@@ -32,10 +30,8 @@ export async function findRole(folder: string | undefined, name: string): Promis
   if (!file)
     return { instructions: `You are ${name}. Do the task that you are given, and answer with its result.` };
   const text = await readFile(file, 'utf8');
-  const [, matter = '', body = text] = FRONT_MATTER.exec(text) ?? [];
   try {
-    if (body === text && /^\ufeff?---[ \t]*\r?\n/.test(text))
-      throw new Error('its front matter has no end: a line with `---` is missing');
+    const { matter, body } = splitFrontMatter(text);
     return { ...parseWith(matterSchema, 'The front matter', parse(matter) ?? {}), instructions: body.trim() };
   } catch (err) {
     throw new HoldfastError('config_invalid', { faults: `${file}: ${reasonOf(err)}` });

@@ -20,6 +20,13 @@ test('pipes and devices among the context are left out, as skills too: neither i
   expect(text?.match(/<file path="[^"]*">/g)).toEqual(['<file path="AGENTS.md">']);
 });
 
+test('a skill says what it is for, also where its file has a byte order mark and line ends of Windows', async () => {
+  mkdirSync(join(folder, 'skills', 'ship'), { recursive: true });
+  const matter = '\ufeff---\r\nname: ship\r\ndescription: How to ship.\r\n---\r\nSteps.\r\n';
+  writeFileSync(join(folder, 'skills', 'ship', 'SKILL.md'), matter);
+  expect(await readContext(folder, ['skills'])).toContain('- skills/ship/SKILL.md: ship: How to ship.');
+});
+
 test('of a file that is too large, the model sees the beginning and how much is left out', async () => {
   writeFileSync(join(folder, 'large'), 'a'.repeat(3_000_000));
   const text = await readContext(folder, ['large']);
