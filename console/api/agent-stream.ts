@@ -62,7 +62,12 @@ export function useAgentStream(id: string): AgentStream {
         live.value = token.kind === 'text' ? live.value + token.text : '';
       },
       turn_ended: () => (live.value = ''),
-      ended: ({ how }: { how: string }) => (ended.value = how),
+      // A call that was terminated may not tell its own end before this one.
+      ended: ({ how }: { how: string }) =>
+        batch(() => {
+          live.value = '';
+          ended.value = how;
+        }),
     };
     // What was written meanwhile is not told again before it is recorded.
     const onReturn = (): void => {

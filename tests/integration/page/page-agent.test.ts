@@ -2,6 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
+import { LiveTokens } from '../../../activities/agents/live-tokens';
+import { agentWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';
 import { lengthenHistory } from '../../helpers/engines/long-history';
 import { longTest } from '../../helpers/run/long-run';
@@ -323,4 +325,33 @@ test('a part of the page that could not be read is read again until it is there'
   await line.getByRole('listitem').filter({ hasText: 'Turn 1' }).waitFor();
   expect(await line.getByRole('alert').count()).toBe(0);
   await opened.close();
+});
+
+test('a reply that was being written when its agent and turn were terminated is gone from the page', async () => {
+  const id = await start([{ text: 'whole', delayMs: 600_000 }]);
+  const opened = await setting.open('viewer');
+  const { page } = opened;
+  const hub = await LiveTokens.listen(setting.engine.dataDir);
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  try {
+    await opened.goto(`agents/${id}`);
+    const turn = turnWorkflowId(id, 1);
+    const written = page.getByText('writing, not recorded yet');
+    await until(async () => {
+      void hub.during({ agent: id, turn }, ({ onText }) => {
+        onText?.('half of a rep');
+        return ended;
+      });
+      return (await written.count()) > 0;
+    });
+    const { workflow } = setting.engine.client.temporal;
+    for (const workflowId of [agentWorkflowId(id), turn]) await workflow.getHandle(workflowId).terminate();
+    await written.waitFor({ state: 'detached', timeout: 20_000 });
+    expect(opened.faults).toEqual([]);
+  } finally {
+    end();
+    hub.close();
+    await opened.close();
+  }
 });
