@@ -1,17 +1,22 @@
 // Starts an agent.
-import { useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { useAction } from '../api/actions';
-import { callApi } from '../api/call-api';
+import { draftOf } from '../api/drafts';
+import { once } from '../api/once';
 import { linkTo } from '../api/place';
 import { ProblemNote } from '../parts/notes';
 
 const MODEL_KEY = 'holdfast.model';
+const FURTHER = ['id', 'host', 'cwd', 'instructions'];
+
+const draft = (name: string): Signal<string> => draftOf('start', name);
+const begun = (name: string): string => draft(name).peek();
 
 export function StartPage(): VNode {
   const { isRunning, problem, run } = useAction();
-  // The same form sent twice starts one agent.
-  const key = useSignal(crypto.randomUUID());
+  const hasFurther = useMemo(() => FURTHER.some((name) => begun(name) !== ''), []);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -24,20 +29,24 @@ export function StartPage(): VNode {
         names.map((name): [string, string] => [name, text(name)]).filter(([, value]) => value !== ''),
       );
     void run(async () => {
-      const body = { model: text('model'), ...given('task', 'mode', 'id', 'host', 'cwd', 'instructions') };
-      const { agent } = await callApi<{ agent: string }>('POST', '/v1/agents', body, { key: key.value });
+      const body = { model: text('model'), ...given('task', 'mode', ...FURTHER) };
+      const { agent } = await once<{ agent: string }>('/v1/agents', body);
       localStorage.setItem(MODEL_KEY, body.model);
+      for (const name of form.keys()) draft(name).value = '';
       location.hash = linkTo('agents', agent);
     });
   };
-  const changed = (): void => void (key.value = crypto.randomUUID());
+  const keep = ({ target }: Event): void => {
+    const { name, value } = target as HTMLInputElement | HTMLTextAreaElement;
+    draft(name).value = value;
+  };
   return (
     <>
       <h1>Start an agent</h1>
-      <form class="sheet" onSubmit={submit} onInput={changed}>
+      <form class="sheet" onSubmit={submit} onInput={keep}>
         <label>
           Task
-          <textarea name="task" rows={5} placeholder="What it should do" />
+          <textarea name="task" rows={5} placeholder="What it should do" defaultValue={begun('task')} />
         </label>
         <label>
           Model
@@ -45,36 +54,36 @@ export function StartPage(): VNode {
             name="model"
             required
             placeholder="provider:name"
-            defaultValue={localStorage.getItem(MODEL_KEY) ?? ''}
+            defaultValue={begun('model') || (localStorage.getItem(MODEL_KEY) ?? '')}
           />
         </label>
         <fieldset>
           <legend>When it has answered</legend>
           <label class="check">
-            <input type="radio" name="mode" value="conversation" defaultChecked /> it waits for another
-            message
+            <input type="radio" name="mode" value="conversation" defaultChecked={begun('mode') !== 'task'} />{' '}
+            it waits for another message
           </label>
           <label class="check">
-            <input type="radio" name="mode" value="task" /> it ends
+            <input type="radio" name="mode" value="task" defaultChecked={begun('mode') === 'task'} /> it ends
           </label>
         </fieldset>
-        <details>
+        <details open={hasFurther}>
           <summary>More settings</summary>
           <label>
             Id
-            <input name="id" placeholder="chosen by the gateway" />
+            <input name="id" placeholder="chosen by the gateway" defaultValue={begun('id')} />
           </label>
           <label>
             Host
-            <input name="host" placeholder="local" />
+            <input name="host" placeholder="local" defaultValue={begun('host')} />
           </label>
           <label>
             Folder
-            <input name="cwd" placeholder="where the host starts its shells" />
+            <input name="cwd" placeholder="where the host starts its shells" defaultValue={begun('cwd')} />
           </label>
           <label>
             Instructions
-            <textarea name="instructions" rows={3} />
+            <textarea name="instructions" rows={3} defaultValue={begun('instructions')} />
           </label>
         </details>
         <ProblemNote problem={problem.value} />

@@ -171,6 +171,42 @@ test('after a start that was refused the form still has all that was entered', a
   await opened.close();
 });
 
+test('a form that is half filled in when the log-in ends is as it was after the next one, until an agent is started', async () => {
+  const opened = await setting.open();
+  const { page } = opened;
+  await opened.goto('start');
+  const fields: [label: string, text: string][] = [
+    ['Task', 'Count to three.'],
+    ['Model', files.model([{ text: 'one two three' }])],
+    ['Id', uniqueId('form')],
+    ['Instructions', 'Be brief.'],
+  ];
+  await page.getByText('More settings').click();
+  for (const [label, text] of fields) await page.getByLabel(label).fill(text);
+  await page.getByLabel('it ends').check();
+  await page.context().clearCookies();
+  const start = page.getByRole('button', { name: 'Start' });
+  await start.click();
+  await page.getByText(LOGGED_OUT).waitFor();
+  const { token } = await setting.gateway.tokens.create({
+    ...{ name: 'form', role: 'operator', agents: ['*'], validMs: null },
+  });
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await start.waitFor();
+  for (const [label, text] of fields) expect(await page.getByLabel(label).inputValue()).toBe(text);
+  // What is filled in is seen.
+  expect(await page.getByLabel('Id').isVisible()).toBe(true);
+  expect(await page.getByLabel('it ends').isChecked()).toBe(true);
+  await start.click();
+  await page.getByRole('log').getByText('one two three', { exact: true }).waitFor();
+  await opened.goto('start');
+  expect(await page.getByLabel('Task').inputValue()).toBe('');
+  expect(await page.getByLabel('it ends').isChecked()).toBe(false);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('a terminal is typed into, watched and taken over, and goes on after its gateway was ended', async () => {
   const agent = uniqueId('t');
   const port = await freePort();
