@@ -18,6 +18,24 @@ export const wrapped = (text: string, columns: number): string[] =>
     .split('\n')
     .flatMap((line) => wrapLine(line, Math.max(2, columns)));
 
+/**
+ * A shell's command, broken between its words so that a copy of the lines is the same command. A word that is longer than
+ * a line is left to the terminal, which knows that it goes on.
+ */
+export function commandLines(command: string, columns: number): string[] {
+  const [first = '', ...words] = command.match(/(?:'[^']*'|\\.|[^\s'\\])+/g) ?? [];
+  const lines: string[] = [];
+  let at = `  ${first}`;
+  for (const word of words) {
+    if (widthOf(`${at} ${word} \\`) <= columns) at += ` ${word}`;
+    else {
+      lines.push(`${at} \\`);
+      at = `    ${word}`;
+    }
+  }
+  return [...lines, at];
+}
+
 /** The beginning of a line; a cut is marked. */
 export function cut(text: string, columns: number): string {
   const [first = '', ...rest] = wrapLine(text, Math.max(2, columns - 1));

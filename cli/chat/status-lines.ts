@@ -8,7 +8,7 @@ import { styled } from '../terminal/terminal-style';
 import { sameSession, type GivenOptions } from '../print/next-step';
 import { usageText } from '../print/usage-text';
 import type { Work } from '../print/work';
-import { cut, wrapped } from './plain-lines';
+import { commandLines, cut } from './plain-lines';
 import { counted } from '../../contracts/text/counted';
 
 /** A session in which something runs. */
@@ -92,7 +92,7 @@ export function statusLines(
         return [
           cut(inertLine(`${waitText(`${session}${on}`, one)}: ${how}`), columns),
           // A part of a command is of no use.
-          ...wrapped(inertLine(`  holdfast attach${there}`), columns),
+          ...commandLines(inertLine(`holdfast attach${there}`), columns),
         ];
       })
       .map((line) => styled('yellow', line)),

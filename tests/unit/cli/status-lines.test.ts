@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
 import type { AgentState, ToolCall } from '../../../contracts/agents/agent';
 import { newStatus, sawMessage, statusLines, waitingSessions } from '../../../cli/chat/status-lines';
 
@@ -44,6 +46,22 @@ test('a session that waits is named with the host and the server that the comman
   expect(lines).toContain("  holdfast attach --agent a --data '/my data' --namespace own");
   expect(lines).toMatch(/session 0 on laptop waits for input since \S+: \/attach 0 laptop, or/);
   expect(lines).toContain("  holdfast attach --agent a --host laptop --data '/my data' --namespace own");
+});
+
+test('the command to attach fits a narrow terminal and is the same command when its lines are copied', () => {
+  const status = newStatus('a-conversation');
+  status.state = STATE;
+  const waits = { for: 'input', since: new Date().toISOString() };
+  status.running = [{ host: 'laptop', session: 12, waits }];
+  const given = { data: "/it's my data", address: `${'far.'.repeat(12)}example:7233`, namespace: 'own' };
+  const [, ...lines] = statusLines(status, false, 40, given).slice(0, -1).map(stripVTControlCharacters);
+  // A long word is left to the terminal.
+  for (const line of lines) if (!line.includes('far.')) expect(line.length).toBeLessThanOrEqual(40);
+  const words = execFileSync('sh', ['-c', `holdfast() { printf '%s\\n' "$@"; }\n${lines.join('\n')}`]);
+  expect(words.toString().trimEnd().split('\n')).toEqual([
+    ...['attach', '--agent', 'a-conversation', '--host', 'laptop', '--session', '12'],
+    ...['--data', given.data, '--address', given.address, '--namespace', 'own'],
+  ]);
 });
 
 test('a script is a person’s only on the agent’s own host', () => {
