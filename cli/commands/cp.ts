@@ -8,7 +8,7 @@ import { sendTree } from '../../exec/transfer/sender/send-tree';
 import { filesOf, openFilesOf, type Asked, type FilesAccess } from '../../gateway/files/files-of-agent';
 import { isLocal, openContext, type CliContext } from '../context';
 import { copyOf, type Copy } from '../files/side';
-import { CopyReport } from '../files/copy-report';
+import { CopyReport, FROM_BEGINNING } from '../files/copy-report';
 import { writeToStdout } from '../files/to-stdout';
 import { tokenOf, type WayOptions } from '../terminal/host-token';
 
@@ -36,14 +36,18 @@ export async function cp(from: string, to: string, options: CpOptions): Promise<
   try {
     await transfer(channel, copy, { report, clobber: options.clobber ?? true });
   } catch (err) {
-    if (!isLeft && !report.hasTold(err)) throw interrupted(err, files.host);
+    const next = isStandard(copy) ? { next: FROM_BEGINNING } : {};
+    if (!isLeft && !report.hasTold(err)) throw interrupted(err, { host: files.host, ...next });
   } finally {
     report.stop();
     process.off('SIGINT', leave).off('SIGTERM', leave);
     channel.close();
   }
-  return isLeft ? report.left() : report.end();
+  return isLeft ? report.left({ isStandard: isStandard(copy) }) : report.end();
 }
+
+/** Whether one side is standard input or output. */
+const isStandard = (copy: Copy): boolean => (copy.way === 'in' ? copy.from : copy.to) === '-';
 
 function requestFor(copy: Copy, { clobber = true }: CpOptions): Asked {
   if (copy.way === 'in')
@@ -69,8 +73,8 @@ async function transfer(
 }
 
 /** Where the file itself goes to standard output, nothing else may. */
-const jsonTo = ({ way, to }: Copy): NodeJS.WriteStream =>
-  way === 'out' && to === '-' ? process.stderr : process.stdout;
+const jsonTo = (copy: Copy): NodeJS.WriteStream =>
+  copy.way === 'out' && isStandard(copy) ? process.stderr : process.stdout;
 
 const accessOf = (context: CliContext, options: CpOptions): FilesAccess => ({
   client: context.client,

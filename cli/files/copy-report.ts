@@ -13,6 +13,9 @@ import { sizeText, timeText } from './sizes';
 import { counted } from '../../contracts/text/counted';
 
 const LEFT = 130;
+/** What to do after an interruption. */
+export const FROM_BEGINNING =
+  'Start it again from the beginning: standard input and output do not go on where they stopped.';
 
 export class CopyReport {
   private readonly progress: Progress;
@@ -66,8 +69,9 @@ export class CopyReport {
   }
 
   /** After Ctrl-C. */
-  left(): number {
+  left({ isStandard }: { isStandard: boolean }): number {
     if (this.json) printJson({ done: false, ...this.count, interrupted: true }, this.json);
+    else if (isStandard) note(`Interrupted. ${FROM_BEGINNING}`);
     else
       note(
         'Interrupted: whole files are in place. Start it again, and a large file goes on where it stopped.',

@@ -20,7 +20,7 @@ export const FILE_ERRORS = {
     'possible',
     (f: With<'host' | 'reason'>) =>
       `The transfer with host ${f.host} was interrupted: ${f.reason}; whole files are in place, and nothing else is.`,
-    () => 'Start it again: a large file goes on where it stopped.',
+    (f) => String(f.next ?? 'Start it again: a large file goes on where it stopped.'),
   ),
   file_changed: entry(
     75,

@@ -43,7 +43,7 @@ async function withChannel<T>(
     return await work(channel);
   } catch (err) {
     channel.close();
-    throw interrupted(err, files.host);
+    throw interrupted(err, { host: files.host });
   }
 }
 

@@ -73,7 +73,7 @@ export class HostFiles {
       return outcomes;
     } catch (err) {
       signal?.throwIfAborted();
-      throw interrupted(err, host);
+      throw interrupted(err, { host });
     } finally {
       signal?.removeEventListener('abort', close);
       close();

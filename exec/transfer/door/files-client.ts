@@ -34,8 +34,10 @@ export async function openFiles(at: FilesAddress, asked: FilesIntroduction): Pro
 }
 
 /** The error for a connection that was lost: what is behind it is the same for all who copy. */
-export const interrupted = (err: unknown, host: string): unknown =>
-  err instanceof ChannelLost ? new HoldfastError('transfer_interrupted', { host, reason: err.message }) : err;
+export const interrupted = (err: unknown, facts: { host: string; next?: string }): unknown =>
+  err instanceof ChannelLost
+    ? new HoldfastError('transfer_interrupted', { ...facts, reason: err.message })
+    : err;
 
 async function connectHere(dataDir: string, asked: FilesIntroduction): Promise<Socket> {
   const socket = await new Promise<Socket>((resolve, reject) => {

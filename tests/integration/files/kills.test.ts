@@ -13,6 +13,8 @@ import {
 } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { longTest } from '../../helpers/run/long-run';
 import { RemoteHost } from '../../helpers/hosts/remote-host';
@@ -127,6 +129,16 @@ test('a host’s worker that is killed ends the transfer with what to do, and th
   });
   expect(said).toContain('transfer_interrupted');
 }, 120_000);
+
+test('standard input that is interrupted by the end of its host is to be sent again from the beginning', async () => {
+  const child = engine.spawnCli(['cp', '-', 'pi/nobody:typed'], 'pipe');
+  const said = text(child.stderr as Readable);
+  child.stdin?.write('typed');
+  await until(() => readdirSync(pi.root).some((name) => name.startsWith('.holdfast-new')));
+  await pi.kill();
+  expect(await said).toMatch(/transfer_interrupted.* again from the beginning/s);
+  await serve();
+}, 60_000);
 
 test('Ctrl-C leaves no half file under its name, and exits with 130', async () => {
   const child = engine.spawnCli(['cp', large, 'pi/nobody:']);
