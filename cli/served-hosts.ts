@@ -1,7 +1,7 @@
 // The hosts that a data folder serves or has served: each has a lock there, which its worker holds.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { tryLock } from '../system/lock';
+import { isHeld } from '../system/lock';
 
 /** Also those that are not served now. */
 export const knownHosts = (dataDir: string): string[] => lockedHosts(dataDir).map(({ host }) => host);
@@ -21,15 +21,5 @@ function lockedHosts(dataDir: string): { host: string; path: string }[] {
   } catch {
     // There is no folder yet.
     return [];
-  }
-}
-
-function isHeld(path: string): boolean {
-  try {
-    const release = tryLock(path);
-    release?.();
-    return release === undefined;
-  } catch {
-    return false;
   }
 }

@@ -1,5 +1,6 @@
 // Mutual exclusion between processes on one machine. It is a kernel lock on a file, taken by SQLite, so it ends with
 // its owner, even after kill -9, and nobody has to guess whether a lock is stale.
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type * as Sqlite from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -54,6 +55,18 @@ export function tryLock(path: string): (() => void) | undefined {
   }
   db.close();
   return undefined;
+}
+
+/** Whether somebody holds the lock file at `path` now. */
+export function isHeld(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    const release = tryLock(path);
+    release?.();
+    return release === undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Like `holdLock`, but many may hold it this way at once: only `holdLock` and `tryLock` exclude them. */

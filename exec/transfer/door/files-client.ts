@@ -1,7 +1,11 @@
 // The client of a host's files: a channel to a process there, over the host's socket on this machine or over TLS to a
 // host that listens. Knows nothing about Temporal.
 import { createConnection, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, type ErrorFacts } from '../../../contracts/errors/holdfast-error';
+import { LOCAL_HOST } from '../../../contracts/ids';
+import { isHeld } from '../../../system/lock';
 import { errorFrom, connectToHost, type HostAddress } from '../../attach/remote-connection';
 import { readLine } from '../../attach/read-line';
 import { HolderGone } from '../../client/holder-client';
@@ -10,6 +14,9 @@ import { filesSocket } from './files-door';
 import type { FilesIntroduction } from './files-host';
 
 const ANSWER_MS = 10_000;
+/** A worker that starts, or whose socket was removed, takes connections within a moment. */
+const START_MS = 10_000;
+const RETRY_MS = 50;
 
 /** Where a host's files are reached: by the data folder that serves it here, or at its address. */
 export type FilesAddress = { dataDir: string } | HostAddress;
@@ -40,11 +47,15 @@ export const interrupted = (err: unknown, facts: { host: string; next?: string }
     : err;
 
 async function connectHere(dataDir: string, asked: FilesIntroduction): Promise<Socket> {
-  const socket = await new Promise<Socket>((resolve, reject) => {
-    const socket = createConnection(filesSocket(dataDir, asked.host));
-    socket.once('error', () => reject(new HolderGone('its worker does not run on this machine')));
-    socket.once('connect', () => resolve(socket));
-  });
+  const { host } = asked;
+  const lastTry = Date.now() + START_MS;
+  let socket = await socketOf(dataDir, host);
+  while (!socket) {
+    if (!isServed(dataDir, host)) throw new HolderGone('its worker does not run on this machine');
+    if (Date.now() > lastTry) throw new HolderGone('its worker starts or stops and takes no connections yet');
+    await delay(RETRY_MS);
+    socket = await socketOf(dataDir, host);
+  }
   socket.removeAllListeners('error').on('error', () => socket.destroy());
   try {
     socket.write(`${JSON.stringify(asked)}\n`);
@@ -58,3 +69,17 @@ async function connectHere(dataDir: string, asked: FilesIntroduction): Promise<S
     throw err;
   }
 }
+
+/** Undefined where nobody listens. */
+const socketOf = (dataDir: string, host: string): Promise<Socket | undefined> =>
+  new Promise((resolve) => {
+    const socket = createConnection(filesSocket(dataDir, host));
+    socket.once('error', () => resolve(undefined));
+    socket.once('connect', () => resolve(socket));
+  });
+
+/** Whether a worker of the host runs, or is just being started: the locks of both. */
+const isServed = (dataDir: string, host: string): boolean =>
+  [`worker.${host}.lock`, ...(host === LOCAL_HOST ? ['worker.lock'] : [])].some((name) =>
+    isHeld(join(dataDir, name)),
+  );

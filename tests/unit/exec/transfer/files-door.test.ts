@@ -3,12 +3,14 @@ import child, { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AuditLog } from '../../../../exec/host/audit-log';
 import { HostAccess } from '../../../../exec/host/host-access';
 import { pathOf } from '../../../../exec/transfer/names';
 import { openFiles } from '../../../../exec/transfer/door/files-client';
 import { FilesDoor, filesSocket } from '../../../../exec/transfer/door/files-door';
 import { FilesHost } from '../../../../exec/transfer/door/files-host';
+import { holdLock } from '../../../../system/lock';
 import { until } from '../../../helpers/until';
 
 let dataDir: string;
@@ -56,3 +58,19 @@ test('a socket that a cleaner has removed is made again, and copies go on', asyn
   await until(() => existsSync(path));
   await expect(ask()).rejects.toMatchObject({ code: 'resources_exhausted' });
 });
+
+test.each(['worker.local.lock', 'worker.lock'])(
+  'a copy waits for a worker that holds %s and takes no connections yet',
+  async (lock) => {
+    door.close();
+    await expect(ask()).rejects.toMatchObject({
+      facts: { reason: 'its worker does not run on this machine' },
+    });
+    const release = await holdLock(join(dataDir, lock));
+    const asked = ask();
+    await delay(300);
+    await door.open();
+    await expect(asked).rejects.toMatchObject({ code: 'resources_exhausted' });
+    release();
+  },
+);
