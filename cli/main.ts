@@ -1,15 +1,14 @@
 // The command `holdfast`: guards what it writes, and runs its command line.
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { endBySignals } from '../system/processes/first-process';
+import { outputClosed } from './terminal/closed-output';
 import { guardOutput } from './terminal/guarded-output';
 import { runCommandLine } from './program';
 import { exitWith, reportError } from './print/report-error';
 
-/** Like a program that SIGPIPE ends: the reader has read enough. A command in a session keeps running. */
-const PIPE_CLOSED = 128 + 13;
 process.stdout.on('error', (err: NodeJS.ErrnoException) => {
-  if (err.code === 'EPIPE') process.exit(PIPE_CLOSED);
-  process.exit(reportError(new HoldfastError('output_failed', { reason: err.message }), false));
+  if (err.code === 'EPIPE') outputClosed();
+  else process.exit(reportError(new HoldfastError('output_failed', { reason: err.message }), false));
 });
 process.stderr.on('error', () => undefined);
 

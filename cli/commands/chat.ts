@@ -14,6 +14,7 @@ import { checkedId } from '../../contracts/ids';
 import { hostWorkers } from './host';
 import { ownHostName } from '../own-host-name';
 import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
+import { closedOutput } from '../terminal/closed-output';
 import { note, noteUnless } from '../terminal/terminal-style';
 
 /** In a terminal 0 after leaving, 130 after Ctrl-C; through a pipe the code of the last turn that failed. */
@@ -56,26 +57,27 @@ const SILENT = { info: (): void => undefined, warn: (): void => undefined };
 const isTerminal = ({ json }: GlobalOptions): boolean =>
   Boolean(process.stdin.isTTY && process.stdout.isTTY) && !json && process.env.TERM !== 'dumb';
 
-/** A conversation without a given name ends with its input: nobody could come back to it. */
+/** A conversation without a given name ends with its input, or its reader: nobody could come back to it. */
 async function throughPipe({ agent, how }: OpenedConversation, options: ChatOptions): Promise<number> {
   leaveOnInterrupt(null, options);
   if (process.stdin.isTTY)
     note('This terminal shows plain lines only: each is a message, also one with a slash. Ctrl-D leaves.');
   if (how !== 'started' || options.agent !== undefined) return pipedChat(agent, options.json);
-  // Also where a closed pipe ends this process: its name was never printed.
+  // Where it cannot be ended: its name was never printed.
   const tellLeft = (): void => {
     const stop = `holdfast stop ${agent.id}${sameServer(options)}`;
     noteUnless(options.json)(`Conversation ${agent.id} keeps running: end it with \`${stop}\`.`);
   };
   process.once('exit', tellLeft);
   const end = async (): Promise<void> => {
-    await agent.stop('its input has ended').catch((err: unknown) => {
+    await agent.stop('its input or its output has ended').catch((err: unknown) => {
       // Somebody else has ended it.
       if (!(err instanceof HoldfastError && err.code === 'not_found')) throw err;
     });
     process.off('exit', tellLeft);
   };
-  const code = await pipedChat(agent, options.json).catch(async (err: unknown) => {
+  const talk = Promise.race([pipedChat(agent, options.json), closedOutput()]);
+  const code = await talk.catch(async (err: unknown) => {
     // A server that is away hears of no end either.
     const isAway = err instanceof HoldfastError && err.code === 'no_server';
     if (!isAway) await end().catch(() => undefined);

@@ -1,4 +1,5 @@
 // Conversations on the command line: in real terminals, through pipes, with a real server.
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Terminal } from '@xterm/headless';
@@ -234,20 +235,28 @@ describe('through a pipe', () => {
     expect((await hf(['chat', '--agent', 'nobody', '--resume'], '')).code).toBe(66);
   });
 
-  test('a conversation without a given name ends at an error, too; where its output is closed, it is named with the command that ends it', async () => {
-    const begun = ['chat', '--model', files.model([{ text: 'one' }, { text: 'two' }])];
+  test('a conversation without a given name ends at an error and with its reader, too; after Ctrl-C it is named with the command that ends it', async () => {
+    const begun = ['chat', '--model', files.model([{ text: 'one' }, { text: 'two', delayMs: 600_000 }])];
     const failed = await hf(begun, `${'x'.repeat(600_000)}\n`);
     expect(failed.stderr).toContain('invalid_input');
     const listed = async (): Promise<string> => (await hf(['ps', '--json'])).stdout;
     await until(async () => !(await listed()).includes('agent/chat-'));
-    const child = engine.spawnCli([...begun, '--data', engine.dataDir], 'pipe');
-    const ended = new Promise((resolve) => child.once('close', resolve));
-    let told = '';
-    child.stderr?.on('data', (chunk: Buffer) => (told += chunk.toString()));
-    child.stdout?.once('data', () => child.stdout?.destroy());
-    child.stdin?.end('first\nsecond\n');
-    expect(await ended).toBe(141);
-    const [, id = '', options] = /holdfast stop (\S+)( .*)`/.exec(told) ?? [];
+    const talk = (): { child: ChildProcess; ended: Promise<unknown>; told: () => string } => {
+      const child = engine.spawnCli([...begun, '--data', engine.dataDir], 'pipe');
+      let told = '';
+      child.stderr?.on('data', (chunk: Buffer) => (told += chunk.toString()));
+      child.stdin?.write('first\nsecond\n');
+      return { child, ended: new Promise((resolve) => child.once('close', resolve)), told: () => told };
+    };
+    const unread = talk();
+    unread.child.stdout?.destroy();
+    expect(await unread.ended).toBe(141);
+    expect(unread.told()).toBe('');
+    await until(async () => !(await listed()).includes('agent/chat-'));
+    const left = talk();
+    left.child.stdout?.once('data', () => left.child.kill('SIGINT'));
+    expect(await left.ended).toBe(130);
+    const [, id = '', options] = /holdfast stop (\S+)( .*)`/.exec(left.told()) ?? [];
     expect(options).toBe(` --data ${engine.dataDir}`);
     expect((await hf(['stop', id])).code).toBe(0);
   }, 60_000);
