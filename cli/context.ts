@@ -180,7 +180,7 @@ async function partsOf(
     worker: () => ensureWorker(choice),
   };
   const keepsWorker = engine !== undefined && open.start;
-  if (keepsWorker) opened.push(keepRunning(dataDir, restart, options.json));
+  if (keepsWorker) opened.push(keepRunning(dataDir, restart, options));
   const client = new HoldfastClient(temporal, address, {
     queue: worker?.queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE,
     keepsWorker,

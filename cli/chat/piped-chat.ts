@@ -1,17 +1,21 @@
 // A conversation without a terminal: each line of stdin is a message, and only its answer goes to stdout.
 import { createInterface } from 'node:readline';
 import type { AgentHandle } from '../../client/agents/agent-handle';
+import type { GivenOptions } from '../print/next-step';
 import { printJson } from '../print/print-json';
 import { printResult, resultCode } from '../print/turn-result';
 
 /** The exit code of the last turn that failed, 0 if none did. */
-export async function pipedChat(agent: AgentHandle, json = false): Promise<number> {
+export async function pipedChat(
+  agent: AgentHandle,
+  options: GivenOptions & { json?: boolean },
+): Promise<number> {
   let code = 0;
   for await (const message of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     if (message.trim() === '') continue;
     const result = await agent.send(message);
-    if (json) printJson({ agent: agent.id, ...result });
-    else printResult(result);
+    if (options.json) printJson({ agent: agent.id, ...result });
+    else printResult(result, { ...options, agent: agent.id });
     code = resultCode(result) || code;
   }
   return code;

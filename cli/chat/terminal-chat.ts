@@ -105,7 +105,7 @@ export class TerminalChat implements CommandedChat {
     try {
       await work();
     } catch (err) {
-      reportError(err, false);
+      this.report(err);
     } finally {
       notesThrough((write) => this.screen.print(write));
       this.screen.open();
@@ -134,7 +134,11 @@ export class TerminalChat implements CommandedChat {
   }
 
   tell(err: unknown): void {
-    this.screen.print(() => reportError(err, false));
+    this.screen.print(() => this.report(err));
+  }
+
+  private report(err: unknown): void {
+    reportError(err, false, { ...this.options, agent: this.agent.id });
   }
 
   private async take(text: string): Promise<void> {

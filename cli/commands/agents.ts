@@ -47,7 +47,7 @@ async function answer(
   leaveOnInterrupt(null, options);
   const result: AgentResult = await handle.send(text, { mode });
   if (options.json) printJson({ agent: handle.id, ...result });
-  else printResult(result);
+  else printResult(result, { ...options, agent: handle.id });
   return resultCode(result);
 }
 

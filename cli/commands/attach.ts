@@ -221,10 +221,10 @@ const needsTerminal = (): HoldfastError =>
     next: 'Follow the output with --watch, type with `holdfast input`, or run code with `holdfast exec`.',
   });
 
-const noWay = ({ host }: AttachOptions, why: string): HoldfastError =>
+const noWay = (options: AttachOptions, why: string): HoldfastError =>
   new HoldfastError('not_found', {
     what: 'A terminal to attach to',
-    got: `host ${host}: ${why}`,
+    got: `host ${options.host}: ${why}`,
     allowed: 'a listening host',
-    next: `Run the code with \`holdfast exec --host ${host}\`, and attach without --run.`,
+    next: `Run the code with \`holdfast exec${sameSession(options)} CODE\`, and attach without --run.`,
   });

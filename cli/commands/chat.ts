@@ -62,7 +62,7 @@ async function throughPipe({ agent, how }: OpenedConversation, options: ChatOpti
   leaveOnInterrupt(null, options);
   if (process.stdin.isTTY)
     note('This terminal shows plain lines only: each is a message, also one with a slash. Ctrl-D leaves.');
-  if (how !== 'started' || options.agent !== undefined) return pipedChat(agent, options.json);
+  if (how !== 'started' || options.agent !== undefined) return pipedChat(agent, options);
   // Where it cannot be ended: its name was never printed.
   const tellLeft = (): void => {
     const stop = `holdfast stop ${agent.id}${sameServer(options)}`;
@@ -76,7 +76,7 @@ async function throughPipe({ agent, how }: OpenedConversation, options: ChatOpti
     });
     process.off('exit', tellLeft);
   };
-  const talk = Promise.race([pipedChat(agent, options.json), closedOutput()]);
+  const talk = Promise.race([pipedChat(agent, options), closedOutput()]);
   const code = await talk.catch(async (err: unknown) => {
     // A server that is away hears of no end either.
     const isAway = err instanceof HoldfastError && err.code === 'no_server';

@@ -24,7 +24,7 @@ export async function cp(from: string, to: string, options: CpOptions): Promise<
   const access = accessOf(context, options);
   const { agent, host } = copy.way === 'in' ? copy.to : copy.from;
   const files = await filesOf(access, { agent, host: host ?? options.host ?? null });
-  const report = new CopyReport(process.stderr, options.json ? jsonTo(copy) : null);
+  const report = new CopyReport(process.stderr, options.json ? jsonTo(copy) : null, options);
   const channel = await openFilesOf(access, files, requestFor(copy, options));
   let isLeft = false;
   const leave = (): void => {

@@ -5,6 +5,7 @@ import { HoldfastError, isErrorCode } from '../../contracts/errors/holdfast-erro
 import { shown } from '../../exec/transfer/names';
 import { bytesOf } from '../../exec/transfer/open-folder';
 import type { Observer, Outcome } from '../../exec/transfer/outcomes';
+import type { GivenOptions } from '../print/next-step';
 import { printJson } from '../print/print-json';
 import { reportError } from '../print/report-error';
 import { note } from '../terminal/terminal-style';
@@ -28,6 +29,7 @@ export class CopyReport {
   constructor(
     private readonly stream: NodeJS.WriteStream,
     private readonly json: NodeJS.WriteStream | null,
+    private readonly given: GivenOptions,
   ) {
     this.progress = new Progress(stream);
   }
@@ -101,7 +103,7 @@ export class CopyReport {
       );
     if (outcome.is === 'done') return;
     this.progress.clear();
-    if (error) reportError(error, false);
+    if (error) reportError(error, false, this.given);
     else if (outcome.is === 'skipped') note(`skipped ${path}: ${outcome.why}`);
   }
 }

@@ -50,12 +50,33 @@ const STEPS: Partial<Record<ErrorCode, PersonalStep>> = {
 
 /** What the catalogue says, for a person who gave these options. */
 export const nextStep = ({ code, facts, next }: HoldfastError, given: GivenOptions): string =>
-  STEPS[code]?.(sameSession(given), facts, given) ?? sameEnds(next, given);
+  STEPS[code]?.(sameSession(given), facts, given) ?? withOptions(next, given);
 
-/** Commands that end something must not end it in another agent's session, or on another host. */
-const sameEnds = (next: string, given: GivenOptions): string =>
-  next.replace(
-    /`holdfast (close|reset) --session /g,
-    (_, command: string) =>
-      `\`holdfast ${command}${sameSession({ ...given, session: undefined })} --session `,
-  );
+const OF_SESSIONS = ['attach', 'close', 'exec', 'input', 'output', 'reset'];
+/** Those about a machine, such as `up` and `host`, have none of the options: it may be another one than this. */
+const OF_SERVERS = [
+  'approve',
+  'chat',
+  'cp',
+  'deny',
+  'fork',
+  'log',
+  'ps',
+  'recover',
+  'rewind',
+  'stop',
+  'tree',
+];
+
+/** A command must not look, or end something, on another server, on another host or in another agent's session. */
+const withOptions = (next: string, given: GivenOptions): string =>
+  next.replace(/`holdfast ([a-z]+)([^`]*)`/g, (command, name: string, rest: string) => {
+    // One that was made for these options.
+    if (/ --(data|address|namespace|profile) /.test(rest)) return command;
+    if (OF_SESSIONS.includes(name) && !/ --(agent|host) /.test(rest)) {
+      const session = rest.includes(' --session ') ? undefined : given.session;
+      return `\`holdfast ${name}${sameSession({ ...given, session })}${rest}\``;
+    }
+    const isOfServer = OF_SESSIONS.includes(name) || OF_SERVERS.includes(name);
+    return isOfServer ? `\`holdfast ${name}${rest}${sameServer(given)}\`` : command;
+  });

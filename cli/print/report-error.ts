@@ -6,8 +6,8 @@ import { visibleJson } from './print-json';
 import { continued, styled } from '../terminal/terminal-style';
 
 /** Ends the process with an error: what draws on the terminal gives it back first, so that the error stays on it. */
-export function exitWith(err: unknown, json: boolean): never {
-  process.once('exit', () => reportError(err, json));
+export function exitWith(err: unknown, json: boolean, given: GivenOptions = {}): never {
+  process.once('exit', () => reportError(err, json, given));
   process.exit(knownError(err).exitCode);
 }
 

@@ -3,6 +3,7 @@ import type { AgentResult } from '../../contracts/agents/agent';
 import { HoldfastError, isErrorCode } from '../../contracts/errors/holdfast-error';
 import { draw } from '../terminal/guarded-output';
 import { inert } from '../terminal/inert-text';
+import type { GivenOptions } from './next-step';
 import { reportError } from './report-error';
 import { note } from '../terminal/terminal-style';
 import { usageText } from './usage-text';
@@ -24,10 +25,10 @@ export const resultCode = (result: AgentResult): number =>
   result.reason === 'answered' ? 0 : (errorOf(result)?.exitCode ?? NO_ANSWER);
 
 /** Only the answer on stdout; how a turn without one ended on stderr. */
-export function printResult(result: AgentResult): void {
+export function printResult(result: AgentResult, given: GivenOptions): void {
   if (result.answer !== null) draw(`${inert(result.answer).replace(/\n$/, '')}\n`);
   const error = errorOf(result);
-  if (error) reportError(error, false);
+  if (error) reportError(error, false, given);
   else if (result.reason !== 'answered') note(`[${resultText(result)}]`);
 }
 

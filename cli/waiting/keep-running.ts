@@ -6,6 +6,7 @@ import { enginePaths, readRecord } from '../../engine/record';
 import { isAlive } from '../../system/processes/process-identity';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { findSilentWorker, runningWorker } from '../../workers/process/worker-record';
+import type { GivenOptions } from '../print/next-step';
 import { exitWith } from '../print/report-error';
 import { noteUnless } from '../terminal/terminal-style';
 
@@ -20,13 +21,18 @@ export interface Restarts {
 }
 
 /** Returns the function that ends the watch. */
-export function keepRunning(dataDir: string, restart: Restarts, json = false): () => void {
+export function keepRunning(
+  dataDir: string,
+  restart: Restarts,
+  options: GivenOptions & { json?: boolean },
+): () => void {
+  const { json = false } = options;
   const tell = noteUnless(json);
   let busy = false;
   let isSilenceTold = false;
   const look = async (): Promise<void> => {
     if (existsSync(stopMarker(dataDir))) {
-      exitWith(new HoldfastError('engine_stopped', {}), json);
+      exitWith(new HoldfastError('engine_stopped', {}), json, options);
     }
     const server = readRecord(enginePaths(dataDir));
     // A server that was killed leaves its record. Without one the folder was moved or removed: what is started here would
@@ -51,7 +57,7 @@ export function keepRunning(dataDir: string, restart: Restarts, json = false): (
     look()
       .catch((err: unknown) => {
         // This command's client still uses the old address, where something else may answer by now.
-        if (err instanceof HoldfastError && err.code === 'engine_moved') exitWith(err, json);
+        if (err instanceof HoldfastError && err.code === 'engine_moved') exitWith(err, json, options);
         tell(`It could not be restarted: ${reasonOf(err)}`);
       })
       .finally(() => (busy = false));

@@ -17,6 +17,28 @@ test('a next step leads to the server, the host and the session that were given,
   );
 });
 
+test.each([
+  [new HoldfastError('not_found', { what: 'The agent', got: 'a' }), '`holdfast ps --data d`'],
+  [new HoldfastError('agent_working', { agent: 'a', what: 'turn 2' }), '`holdfast recover a --data d`'],
+  [new HoldfastError('approval_needs_hash', { allowed: 'h' }), '`holdfast approve ID --show --data d`'],
+  [
+    new HoldfastError('not_found', {
+      what: 'x',
+      got: 'y',
+      next: 'Use `holdfast exec`, or `holdfast input TEXT`.',
+    }),
+    'Use `holdfast exec --agent a --session 2 --data d`, or `holdfast input --agent a --session 2 --data d TEXT`.',
+  ],
+  [
+    new HoldfastError('not_found', { what: 'x', got: 'y', next: 'See `holdfast attach --host h --data d`.' }),
+    'See `holdfast attach --host h --data d`.',
+  ],
+  // About a machine, which may be another one.
+  [new HoldfastError('host_offline', { host: 'h', waitedMs: 1 }), '`holdfast host serve h`'],
+])('a next step names the options that were given: %#', (error, command) => {
+  expect(nextStep(error, { agent: 'a', host: 'local', session: 2, data: 'd' })).toContain(command);
+});
+
 test('a session that a next step closes or resets is one of the agent, host and server that were given', () => {
   const given = { agent: 'a', host: 'laptop', session: 3, data: 'd' };
   const idle = new HoldfastError('session_limit', { agent: 'a', allowed: 3, closable: '1, 2' });
