@@ -17,7 +17,7 @@ import { missingRoot, standIn } from './look/missing-folder';
 import { surroundingsOf, type Surroundings } from './look/surroundings';
 import { agentsKept, checkpointsOf, keepFor, refuseMoved } from './record/keepers';
 import { skippedIn } from './record/checkpoint-parts';
-import { CheckpointsOff, StoreFull } from './record/take-checkpoint';
+import { CheckpointsOff, StoreFull, WorkspaceSlow } from './record/take-checkpoint';
 import { WorkspaceFolder } from './record/workspace-state';
 import type {
   AppliedChanges,
@@ -274,6 +274,7 @@ export class Workspaces {
 
   private without(err: unknown): CheckpointOutcome {
     if (err instanceof CheckpointsOff || err instanceof NoGit) return { state: 'off', reason: err.message };
+    if (err instanceof WorkspaceSlow) return { state: 'missing', reason: err.message };
     if (err instanceof GitFailure) this.store.sweep();
     const reason = err instanceof StoreFull ? err.message : storageReason(err);
     this.options.log('a checkpoint could not be taken', { error: reasonOf(err) });

@@ -38,8 +38,10 @@ const UNASKED = { files: 10_000, bytes: 256 * MIB };
 
 /** There is no room in the store. */
 export class StoreFull extends Error {}
-/** This workspace has no checkpoints for now. */
+/** This workspace has no checkpoints for now: a turn does not ask for it again. */
 export class CheckpointsOff extends Error {}
+/** It was slow to look at, which a later step may not find. */
+export class WorkspaceSlow extends Error {}
 
 export interface TakeChoice {
   store: Store;
@@ -61,7 +63,7 @@ export interface Taken {
   skipped: SkippedFile[];
 }
 
-/** Throws `CheckpointsOff`, `StoreFull`, `GitFailure` and what the disk says. */
+/** Throws `CheckpointsOff`, `WorkspaceSlow`, `StoreFull`, `GitFailure` and what the disk says. */
 export async function takeCheckpoint(
   folder: WorkspaceFolder,
   around: Surroundings,
@@ -71,16 +73,17 @@ export async function takeCheckpoint(
   const isUnasked = given.settings.enabled === 'auto' && state.last === null && around.gitDir === undefined;
   const choice = isUnasked ? { ...given, settings: unasked(given.settings) } : given;
   const limits = `${choice.settings.maxFiles} ${choice.settings.maxBytes}`;
-  if (state.off && state.off.until > Date.now() && state.off.limits === limits)
-    throw new CheckpointsOff(state.off.reason);
+  if (state.off && state.off.until > Date.now() && state.off.limits === limits) throw withoutOne(state.off);
   try {
     return await new Taking({ ...state, off: null }, folder, around, choice).run();
   } catch (err) {
     const reason = reasonToBeOff(err, choice.settings, isUnasked);
     if (reason !== undefined) {
-      const until = Date.now() + (isTimeout(err) ? SLOW_OFF_MS : OFF_MS);
-      folder.save({ ...state, off: { reason, until, limits } });
-      throw new CheckpointsOff(reason);
+      const isSlow = isTimeout(err);
+      const until = Date.now() + (isSlow ? SLOW_OFF_MS : OFF_MS);
+      const off = { reason, until, limits, ...(isSlow && { isSlow }) };
+      folder.save({ ...state, off });
+      throw withoutOne(off);
     }
     // The store may have lost what the state is about: then all files are read again.
     const isLost = err instanceof DamagedIndex || (err instanceof GitFailure && !isOfTheDisk(err));
@@ -89,6 +92,9 @@ export async function takeCheckpoint(
     return new Taking(folder.load(around.prefix), folder, around, choice).run();
   }
 }
+
+const withoutOne = ({ reason, isSlow }: { reason: string; isSlow?: true }): Error =>
+  isSlow ? new WorkspaceSlow(reason) : new CheckpointsOff(reason);
 
 const isOfTheDisk = (err: GitFailure): boolean =>
   asStorageFailure(new Error(err.said)) instanceof HoldfastError;

@@ -47,7 +47,7 @@ export interface WorkspaceState {
   /** What makes checkpoints stay, by agent. */
   keepers: Map<string, Keeper>;
   /** Why there are none for now, and until when (milliseconds since 1970). */
-  off: { reason: string; until: number; /** Under which it is. */ limits?: string } | null;
+  off: { reason: string; until: number; /** Under which it is. */ limits?: string; isSlow?: true } | null;
   /** The last rewind, if nothing changed since: it is answered again. */
   rewound: { request: string; answer: string } | null;
 }
