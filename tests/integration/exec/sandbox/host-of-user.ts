@@ -1,7 +1,7 @@
 // A session host in a process of another user: what holds for a host that is not root. Only root can start one.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -46,11 +46,13 @@ export interface HostOfUser {
 export function noHostOfUser(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can start a process of another user';
   const file = join(DIST, 'exec', 'host', 'session-host.js');
-  // That it has moved is no reason to skip what it is for.
-  if (!existsSync(file)) throw new Error(`${file} is missing`);
-  const asNobody = { uid: NOBODY, gid: NOBODY, cwd: '/' };
-  const load = spawnSync(process.execPath, ['-e', `require(${JSON.stringify(file)})`], asNobody);
-  return load.status === 0 ? undefined : 'the user nobody cannot read the checkout';
+  const load = (of: object): SpawnSyncReturns<string> =>
+    spawnSync(process.execPath, ['-e', `require(${JSON.stringify(file)})`], { ...of, encoding: 'utf8' });
+  if (load({ uid: NOBODY, gid: NOBODY, cwd: '/' }).status === 0) return undefined;
+  // What root cannot load either is broken, or has moved: no reason to skip what it is for.
+  const { status, stderr } = load({});
+  if (status !== 0) throw new Error(`${file} cannot be loaded: ${stderr}`);
+  return 'the user nobody cannot read the checkout';
 }
 
 export const USER_SESSION = { agent: 'user', host: 'local', session: 0 };

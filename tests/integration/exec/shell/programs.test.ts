@@ -1,5 +1,6 @@
 // S15: the ability to end a whole tree does not hinder programs: installers and changes of user work in a session.
 import { spawnSync } from 'node:child_process';
+import { findOnPath } from '../../../../system/executable';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace } from '../session-processes';
 
@@ -7,7 +8,7 @@ let t: TestHost;
 beforeAll(() => (t = testHost()));
 afterAll(() => endWithoutTrace(t));
 
-const has = (program: string): boolean => spawnSync('which', [program]).status === 0;
+const has = (program: string): boolean => findOnPath(program, process.env.PATH) !== undefined;
 const isRoot = process.getuid?.() === 0;
 
 const asRoot: [program: string, code: string, output: RegExp][] = [

@@ -1,8 +1,8 @@
 // S4: prompts of other shells, whatever they look like, are neither an end nor an input that was not asked for.
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandView } from '../../../../contracts/sessions/session';
+import { findOnPath } from '../../../../system/executable';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace, eventually, logOf, reset } from '../session-processes';
 
@@ -11,7 +11,7 @@ beforeAll(() => (t = testHost()));
 afterEach(() => reset(t));
 afterAll(() => endWithoutTrace(t));
 
-const has = (program: string): boolean => spawnSync('which', [program]).status === 0;
+const has = (program: string): boolean => findOnPath(program, process.env.PATH) !== undefined;
 const exit = (): Promise<CommandView> => t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
 let typed = 0;
 const type = (text: string): Promise<unknown> => t.host.input(t.ref, { id: `f${++typed}`, text, keys: [] });
