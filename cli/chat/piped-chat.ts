@@ -1,6 +1,6 @@
 // A conversation without a terminal: each line of stdin is a message, and only its answer goes to stdout.
-import { createInterface } from 'node:readline';
 import type { AgentHandle } from '../../client/agents/agent-handle';
+import { linesOf } from '../../system/processes/lines-of';
 import type { GivenOptions } from '../print/next-step';
 import { printJson } from '../print/print-json';
 import { printResult, resultCode } from '../print/turn-result';
@@ -11,9 +11,9 @@ export async function pipedChat(
   options: GivenOptions & { json?: boolean },
 ): Promise<number> {
   let code = 0;
-  for await (const message of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-    if (message.trim() === '') continue;
-    const result = await agent.send(message);
+  for await (const line of linesOf(process.stdin)) {
+    if (line.trim() === '') continue;
+    const result = await agent.send(line.replace(/\r$/, ''));
     if (options.json) printJson({ agent: agent.id, ...result });
     else printResult(result, { ...options, agent: agent.id });
     code = resultCode(result) || code;
