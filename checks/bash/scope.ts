@@ -24,6 +24,9 @@ export class Scope {
   /** What the script has written to files, by path. */
   files = new Map<string, string>();
   cwd: string | null = null;
+  /** The folder before the last `cd`, and those that `pushd` has put aside. */
+  previous: string | null = null;
+  putAside: readonly (string | null)[] = [];
   /** Of the function being followed. */
   parameters: string[] | null = null;
   /** How many branches and loops surround the current statement. */
@@ -53,14 +56,15 @@ export class Scope {
 
 /** Commands that change the shell itself. False if the command is none of these. */
 export function runBuiltin(scope: Scope, name: string, words: { text: string }[]): boolean {
-  const args = words.slice(1).filter(({ text }) => !text.startsWith('-'));
+  const args = words.slice(1).filter(({ text }) => !/^-./.test(text));
   switch (name) {
     case 'cd':
-    case 'pushd': {
-      const path = resolvePath(args[0]?.text ?? HOME, scope.cwd);
-      scope.cwd = /^[/~]/.test(path) ? path.replace(/^~/, HOME) : null;
+      enter(scope, args[0]?.text === '-' ? scope.previous : folderOf(scope, args[0]?.text ?? HOME));
       return true;
-    }
+    case 'pushd':
+    case 'popd':
+      changeStack(scope, name, words[1]?.text);
+      return true;
     case 'alias':
       for (const { text } of args) {
         const [left = '', ...right] = unquoted(text).split('=');
@@ -76,5 +80,31 @@ export function runBuiltin(scope: Scope, name: string, words: { text: string }[]
       return args.length > 0;
     default:
       return false;
+  }
+}
+
+function folderOf(scope: Scope, text: string): string | null {
+  const path = resolvePath(text, scope.cwd);
+  return /^[/~]/.test(path) ? path.replace(/^~/, HOME) : null;
+}
+
+function enter(scope: Scope, folder: string | null): void {
+  scope.previous = scope.cwd;
+  scope.cwd = folder;
+}
+
+function changeStack(scope: Scope, name: 'pushd' | 'popd', target: string | undefined): void {
+  const { cwd, putAside } = scope;
+  if (/^[-+]/.test(target ?? '')) {
+    // Rotations are not followed.
+    scope.putAside = [];
+    enter(scope, null);
+  } else if (name === 'pushd' && target !== undefined) {
+    scope.putAside = [...putAside, cwd];
+    enter(scope, folderOf(scope, target));
+  } else {
+    // `pushd` alone swaps.
+    scope.putAside = name === 'popd' ? putAside.slice(0, -1) : [...putAside.slice(0, -1), cwd];
+    enter(scope, putAside.at(-1) ?? null);
   }
 }

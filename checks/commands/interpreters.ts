@@ -17,9 +17,9 @@ const OTHERS = /^(?:perl|ruby|php|lua|Rscript|deno|tclsh|pwsh|fish|osascript)[\d
 /** Follows the code passed to the program; returns its output, or undefined if the program runs none. */
 export function runInterpreter(name: string, command: Command): string | undefined {
   const args = command.words.slice(1);
-  if (name === 'eval') return nested(command, 'bash', joined(args, command));
+  if (name === 'eval') return inSameShell(command, joined(args, command));
   if (name === 'source' || name === '.')
-    return args[0] ? nested(command, 'bash', fileSource(args[0], command)) : UNKNOWN;
+    return args[0] ? inSameShell(command, fileSource(args[0], command)) : UNKNOWN;
   if (name === 'trap') {
     const code = args.find(({ text }) => !text.startsWith('-'));
     return args.length > 1 && code ? nested(command, 'bash', code) : UNKNOWN;
@@ -63,10 +63,12 @@ function fileSource({ text, place }: Word, command: Command): Word {
   return { text: command.scope.files.get(path) ?? UNKNOWN, place };
 }
 
-function nested(command: Command, language: Language, code: Word): string {
-  const scope = language === 'bash' ? command.scope : undefined;
-  return command.check.nested({ ...command, ...code, language, scope });
-}
+const inSameShell = (command: Command, code: Word): string =>
+  command.check.nested({ ...command, ...code, language: 'bash' });
+
+/** In a process of its own, or later, as by `trap`: of what it changes, only files are seen here. */
+const nested = (command: Command, language: Language, code: Word): string =>
+  command.check.nested({ ...command, ...code, language, scope: command.scope.copy() });
 
 /** `eval` and others join their arguments to one line. */
 function joined(words: Word[], { place }: Command): Word {
