@@ -2,7 +2,16 @@
 import { GIVES_SHELL, SENDS_SECRETS } from '../findings';
 import { isSecretPath } from '../paths';
 import { REMOTE, UNKNOWN, isSecret, unquoted } from '../text';
-import { byName, hasAny, parseArguments, pathOf, type Arguments, type Command, type Word } from './command';
+import {
+  byName,
+  hasAny,
+  parseArguments,
+  pathOf,
+  programName,
+  type Arguments,
+  type Command,
+  type Word,
+} from './command';
 
 const CURL_TAKING =
   'd F T o H A e u x X b c K m w E r Y y C D U Q t z k-none data data-binary data-raw data-ascii data-urlencode json ' +
@@ -10,6 +19,19 @@ const CURL_TAKING =
   'max-time write-out cert key cacert range url retry connect-timeout output-dir';
 const WGET_TAKING =
   'O o a i U e t T w P l A R D I X B Q directory-prefix output-document output-file post-data post-file body-data body-file header user password method';
+
+/** Addresses on this machine: the host is literal, and what is sent there does not leave it. */
+const LOCAL =
+  /^(?:https?:\/\/)?(?:[^@/]*@)?(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::[^@/]*)?(?:[/?#]|$)/i;
+/** Commands that keep credentials on this machine, or log in with them. */
+const KEEPS = /^(?:aws configure|rclone config|gh auth)$/;
+const EXCLUDES = /^(?:--exclude[\w-]*|-x)$/;
+
+/** Without options that exclude files, and their values. */
+export const withoutExcluded = (args: Word[]): Word[] =>
+  args.filter(
+    ({ text }, at) => !EXCLUDES.test(text.replace(/=.*$/s, '')) && !EXCLUDES.test(args[at - 1]?.text ?? ''),
+  );
 
 /** Whether a path holds a secret: a key file, or a file that the script filled with one. */
 export function holdsSecret(text: string, command: Pick<Command, 'scope'>): boolean {
@@ -22,6 +44,7 @@ export function judgeNetwork(name: string, command: Command): string | undefined
   const speak = SPEAKERS.get(name);
   const args = command.words.slice(1);
   if (!speak || (name === 'openssl' && !args.some(({ text }) => text === 's_client'))) return undefined;
+  if (KEEPS.test(`${name} ${parseArguments(args, 'profile region').rest[0]?.text ?? ''}`)) return UNKNOWN;
   // However it is sent: in an address, a body, a name that is looked up.
   if (args.some(({ text }, at) => isSecret(text) && !isLogin(text, args[at - 1]?.text))) sends(command);
   return speak(command, args);
@@ -32,7 +55,17 @@ const isLogin = (text: string, before = ''): boolean =>
   /^(?:-u|--user|-b|--cookie)$/.test(before) ||
   /^(?:--header=)?(?:(?:proxy-)?authorization|cookie|[\w-]*(?:api-?key|token)) *:/i.test(unquoted(text));
 
-const sends = ({ check, place }: Command): void => check.findings.add('exfiltration', place, SENDS_SECRETS);
+function sends(command: Command): void {
+  if (!staysHere(command)) command.check.findings.add('exfiltration', command.place, SENDS_SECRETS);
+}
+
+function staysHere({ words: [program, ...args] }: Command): boolean {
+  const taking = { curl: CURL_TAKING, wget: WGET_TAKING }[programName(program?.text ?? '')];
+  if (taking === undefined) return false;
+  const { rest, values } = parseArguments(args, taking);
+  const addresses = [...rest, ...(values.get('url') ?? [])];
+  return addresses.length > 0 && addresses.every(({ text }) => LOCAL.test(unquoted(text)));
+}
 
 type Speaker = (command: Command, args: Word[]) => string;
 
@@ -105,7 +138,7 @@ const copies: Speaker = (command, args) => {
 const uploads: Speaker = (command, args) => {
   if (
     isSecret(command.stdin) ||
-    args.some(({ text }) => holdsSecret(text.replace(/^[\w-]*[=@]@?/, ''), command))
+    withoutExcluded(args).some(({ text }) => holdsSecret(text.replace(/^[\w-]*[=@]@?/, ''), command))
   )
     sends(command);
   return UNKNOWN;

@@ -4,7 +4,7 @@ import { byName, parseArguments, pathOf, type Command, type Word } from './comma
 import type { Scope } from '../bash/scope';
 import { resolvePath } from '../paths';
 import { foundRoots } from './destructive';
-import { holdsSecret } from './network-commands';
+import { holdsSecret, withoutExcluded } from './network-commands';
 
 type Output = (command: Command, args: Word[]) => string;
 
@@ -80,7 +80,7 @@ const cp: Output = (command, args) => {
 
 /** Packs files into one, which is then as secret as they are. */
 const packs: Output = (command, args) => {
-  const names = args.filter(({ text }) => !text.startsWith('-'));
+  const names = withoutExcluded(args).filter(({ text }) => !text.startsWith('-'));
   const folder = args[args.findIndex(({ text }) => text === '-C') + 1]?.text ?? '.';
   const isSecret = names.some(({ text }) =>
     [text, `${folder}/${text}`].some((path) => holdsSecret(path, command)),
