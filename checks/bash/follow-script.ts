@@ -6,13 +6,14 @@ import { judgeWrite } from '../commands/destructive';
 import { textOfFile } from '../commands/outputs';
 import { SENDS_SECRETS, type Place, type Placing } from '../findings';
 import { PlaceholderRules } from '../placeholders';
-import { REMOTE, SECRET, SPLIT, UNKNOWN, bounded, isSecret, unquoted, wordsOf } from '../text';
+import { REMOTE, SECRET, SPLIT, UNKNOWN, bounded, isSecret, marksOf, unquoted, wordsOf } from '../text';
 import { resolvePath } from '../paths';
 import {
   MAX_VARIANTS,
   NETWORK_DEVICE,
   NO_INPUT,
   argumentsBehind,
+  definedNames,
   isConnection,
   isForkBomb,
   targetsOf,
@@ -39,6 +40,8 @@ export function runBash(check: Check, code: string, placing: Placing, nested: Ne
     );
   if (tree.isCut) check.findings.skip('the code is nested too deeply');
   const scope = nested.scope ?? new Scope();
+  const names = definedNames(tree.root, ({ start, end }) => code.slice(start, end));
+  if (names.length > 0) scope.declared = new Set([...scope.declared, ...names]);
   const shell = new Shell(check, code, { placing, scope, depth: nested.depth, calls: 0 });
   return shell.run(tree.root, { ...NO_INPUT, text: nested.stdin ?? UNKNOWN });
 }
@@ -326,6 +329,7 @@ class Shell {
     const called = this.scope.functions.get(name);
     if (called && this.around.calls < MAX_CALLS && this.check.mayCall())
       return this.call(called, words.slice(1), input);
+    if (this.scope.declared.has(name)) return marksOf(input.text);
     const alias = this.scope.aliases.get(name);
     if (alias !== undefined && this.around.calls < MAX_CALLS) {
       const text = [alias, ...words.slice(1).map((word) => word.text)].join(' ');

@@ -57,6 +57,18 @@ export function variants(nodes: SyntaxNode[], context: WordContext, placing: Pla
   return lines;
 }
 
+/** The names of all functions that the code defines. */
+export function definedNames(root: SyntaxNode, textOf: (node: SyntaxNode) => string): string[] {
+  const names: string[] = [];
+  const open = [root];
+  for (let node = open.pop(); node; node = open.pop()) {
+    const name = node.type === 'function_definition' && node.children.find(({ type }) => type === 'word');
+    if (name) names.push(textOf(name));
+    for (const child of node.children) open.push(child);
+  }
+  return names;
+}
+
 /** A fork bomb: a function that starts itself twice, without arguments, in a pipe or in the background. */
 export function isForkBomb(name: string, body: SyntaxNode, textOf: (node: SyntaxNode) => string): boolean {
   let calls = 0;

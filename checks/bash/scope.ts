@@ -20,6 +20,8 @@ export class Scope {
     ['OLDPWD', [UNKNOWN]],
   ]);
   functions = new Map<string, ShellFunction>();
+  /** Names of the functions that the script defines anywhere: a body or a trap may use what is defined below it. */
+  declared: ReadonlySet<string> = new Set();
   aliases = new Map<string, string>();
   /** What the script has written to files, by path. */
   files = new Map<string, string>();

@@ -41,7 +41,9 @@ function sourceOf(name: string, command: Command, args: Word[]): Word | undefine
   const { flags, values, rest } = parseArguments(args, taking, true);
   if (isShell && flags.has('c')) return rest[0];
   if (isPython && flags.has('m')) return undefined;
-  const given = [...'c e p'.split(' '), 'eval', 'print'].flatMap((option) => values.get(option) ?? [])[0];
+  const given = [...(name === 'php' ? ['r'] : ['c', 'e', 'p']), 'eval', 'print'].flatMap(
+    (option) => values.get(option) ?? [],
+  )[0];
   if (given && !isShell) return given;
   const script = rest[0];
   if (script && !flags.has('s') && script.text !== '-') return fileSource(script, command);

@@ -24,6 +24,7 @@ export function runCommand(command: Command, wrapped = 0): string {
   const inner = (words: Word[], changes: Partial<Command> = {}): string =>
     runCommand({ ...command, ...changes, words }, wrapped + 1);
 
+  if (name === 'command' && /^-p?[vV]/.test(args[0]?.text ?? '')) return outputOf('which', command);
   const behind = unwrap(name, args);
   if (behind && behind.length > 0) return inner(behind);
   switch (name) {
