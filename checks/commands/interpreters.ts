@@ -79,14 +79,22 @@ function joined(words: Word[], { place }: Command): Word {
   return { text: words.map(({ text }) => text).join(' '), place };
 }
 
-/** Programs that take a shell command line as an argument. */
+/** Programs that take a shell command line as an argument; some of them else read it from stdin. */
 function runsLine(name: string, command: Command, args: Word[]): string | undefined {
   if (name === 'ssh') {
     const { rest } = parseArguments(args, 'i p l o F L R D J W b c e m S w E I O Q', true);
-    return rest.length > 1 ? nested(command, 'bash', joined(rest.slice(1), command)) : undefined;
+    const code = rest.length > 1 ? joined(rest.slice(1), command) : stdinOf(command);
+    return nested(command, 'bash', code);
   }
+  // With a command, they were unwrapped.
+  if (name === 'sudo' || name === 'doas')
+    return args.some(({ text }) => /^-(?:\w*[is]|-login|-shell)$/.test(text))
+      ? nested(command, 'bash', stdinOf(command))
+      : undefined;
   if (!/^(?:su|script|runuser|flock)$/.test(name)) return undefined;
-  const { values } = parseArguments(args, 'c command s shell w u g');
+  const { flags, values } = parseArguments(args, 'c command s shell w u g');
   const line = values.get('c')?.[0] ?? values.get('command')?.[0];
-  return line && nested(command, 'bash', line);
+  const readsInput = name === 'su' || (name === 'runuser' && !flags.has('u'));
+  const code = line ?? (readsInput ? stdinOf(command) : undefined);
+  return code && nested(command, 'bash', code);
 }
