@@ -142,8 +142,13 @@ function expansion(node: SyntaxNode, context: WordContext): string[] {
     return [UNKNOWN];
   if (!operator) return texts;
   const operands = parts.slice(nameAt + 2);
+  const sign = code.slice(operator.start, operator.end);
+  if (sign === '?') return texts;
+  // With an empty value the script ends.
+  if (sign === ':?')
+    return texts.some((text) => text !== '') ? texts.filter((text) => text !== '') : [UNKNOWN];
   // Anything else changes the text.
-  if (!/^:?[-=]$/.test(code.slice(operator.start, operator.end))) return texts.map((text) => marksOf(text));
+  if (!/^:?[-=]$/.test(sign)) return texts.map((text) => marksOf(text));
   const other = operands.length > 0 ? inRow(operands, context, FREE) : [''];
   const isSet = scope.get(name) !== undefined && texts.every((text) => text !== '' && text !== UNKNOWN);
   return isSet ? texts : [...texts.filter((text) => text !== ''), ...other].slice(-MAX_TEXTS);

@@ -37,15 +37,17 @@ export function runInterpreter(name: string, command: Command): string | undefin
 function sourceOf(name: string, command: Command, args: Word[]): Word | undefined {
   const isShell = SHELLS.test(name);
   const isPython = PYTHONS.test(name);
-  const taking = isShell ? 'o O rcfile init-file' : isPython ? 'W X c m' : 'r require import e eval p print';
+  const taking = isShell ? 'o O rcfile init-file' : isPython ? 'W X c m' : 'r require import e eval';
   const { flags, values, rest } = parseArguments(args, taking, true);
   if (isShell && flags.has('c')) return rest[0];
   if (isPython && flags.has('m')) return undefined;
-  const given = [...(name === 'php' ? ['r'] : ['c', 'e', 'p']), 'eval', 'print'].flatMap(
+  const given = [...(name === 'php' ? ['r'] : ['c', 'e']), 'eval'].flatMap(
     (option) => values.get(option) ?? [],
   )[0];
   if (given && !isShell) return given;
   const script = rest[0];
+  // `node -p` is like `-e`; in other languages it is a loop.
+  if (NODES.test(name) && (flags.has('p') || flags.has('print'))) return script;
   if (script && !flags.has('s') && script.text !== '-') return fileSource(script, command);
   if (command.isConnected && isShell) {
     command.check.findings.add('remote_code', command.place, GIVES_SHELL);

@@ -83,8 +83,10 @@ const curl: Speaker = (command, args) => {
   if (files.some((text) => (/^[-.]$/.test(text) ? isSecret(command.stdin) : holdsSecret(text, command))))
     sends(command);
   const from = parsed.rest.map(({ text }) => text);
-  for (const text of valuesOf(parsed, 'o output')) saves(command, text);
-  if (hasAny(parsed, 'O remote-name')) for (const text of from) saves(command, baseName(text));
+  const folder = valuesOf(parsed, 'output-dir')[0];
+  const names = hasAny(parsed, 'O remote-name') ? from.map(baseName) : [];
+  for (const text of [...valuesOf(parsed, 'o output'), ...names])
+    saves(command, folder === undefined ? text : `${folder}/${text}`);
   return hasAny(parsed, 'o output O remote-name') && !valuesOf(parsed, 'o output').includes('-')
     ? ''
     : REMOTE + UNKNOWN;
@@ -144,6 +146,14 @@ const uploads: Speaker = (command, args) => {
   return UNKNOWN;
 };
 
+/** HTTPie. */
+const http: Speaker = (command, args) => {
+  uploads(command, args);
+  const targets = valuesOf(parseArguments(args, 'o output a auth'), 'o output');
+  for (const text of targets) saves(command, text);
+  return targets.length > 0 ? '' : REMOTE + UNKNOWN;
+};
+
 const typed: Speaker = (command) => {
   if (isSecret(command.stdin)) sends(command);
   return UNKNOWN;
@@ -155,7 +165,8 @@ const SPEAKERS = byName<Speaker>([
   ['nc ncat netcat socat telnet', pipe],
   ['scp rsync sftp', copies],
   ['ssh ftp openssl', typed],
-  ['aws gsutil rclone gh mail mailx mutt sendmail http https', uploads],
+  ['aws gsutil rclone gh mail mailx mutt sendmail', uploads],
+  ['http https', http],
   ['dig host nslookup ping', () => UNKNOWN],
   ['lynx w3m', () => REMOTE + UNKNOWN],
 ]);
