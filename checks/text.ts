@@ -48,6 +48,19 @@ export const marksOf = (...texts: string[]): string => {
 
 export const bounded = (text: string): string => (text.length > MAX_LENGTH ? marksOf(text) : text);
 
+/** Joined, or only their marks. */
+export const boundedJoin = (texts: string[], gap = ''): string =>
+  texts.reduce((sum, { length }) => sum + length, 0) > MAX_LENGTH ? marksOf(...texts) : texts.join(gap);
+
+/** Of long words, only the marks once all words together are too long: many commands join them. */
+export function boundedWords<T extends { text: string }>(words: T[]): T[] {
+  let left = MAX_LENGTH;
+  return words.map((word) => {
+    left -= word.text.length;
+    return left >= 0 || word.text.length < 64 ? word : { ...word, text: marksOf(word.text) };
+  });
+}
+
 /** The words that result from unquoted expansion and braces. */
 export function wordsOf(text: string): string[] {
   const words = text.includes(SPLIT) ? text.split(SPLIT).filter((word) => word !== '') : [text];

@@ -285,7 +285,7 @@ class Shell {
       const path = resolvePath(text, this.scope.cwd);
       if (node.children[0]?.type === 'file_descriptor' || path.startsWith('/dev/')) continue;
       const before = operator.includes('>>') ? (this.scope.files.get(path) ?? '') : '';
-      this.scope.files.set(path, before + output);
+      this.scope.files.set(path, bounded(before + output));
     }
     return '';
   }
@@ -298,7 +298,7 @@ class Shell {
       if (child.type === 'pipeline') text = this.pipeline(child, { text, place: null, isConnected: false });
       else if (child.type === 'file_redirect') text = this.redirectOutput(child, text, node);
       else if (/^(?:command|redirected_statement|list|subshell|compound_statement)$/.test(child.type))
-        text += this.run(child, NO_INPUT);
+        text = bounded(text + this.run(child, NO_INPUT));
     }
     return text;
   }

@@ -1,7 +1,7 @@
 // Parts of a command: its words with their places, its input, the targets of its redirections.
 import { programName, type Word } from '../commands/command';
 import type { Place, Placing } from '../findings';
-import { UNKNOWN, wordsOf } from '../text';
+import { UNKNOWN, boundedWords, wordsOf } from '../text';
 import type { SyntaxNode } from './tree';
 import { evaluate, type WordContext } from './words';
 
@@ -54,7 +54,7 @@ export function variants(nodes: SyntaxNode[], context: WordContext, placing: Pla
     if (only && words.length === 1) for (const line of lines) line.push(...only);
     else lines = lines.flatMap((line) => words.map((more) => [...line, ...more])).slice(0, MAX_VARIANTS);
   }
-  return lines;
+  return lines.map(boundedWords);
 }
 
 /** The names of all functions that the code defines. */

@@ -1,5 +1,5 @@
 // The possible texts of a word of bash, as far as the script itself determines them.
-import { HOME, SPLIT, UNKNOWN, ansiText, bounded, marksOf, quoted } from '../text';
+import { HOME, SPLIT, UNKNOWN, ansiText, bounded, boundedJoin, marksOf, quoted } from '../text';
 import type { Scope } from './scope';
 import type { SyntaxNode } from './tree';
 
@@ -53,7 +53,12 @@ export function evaluate(node: SyntaxNode, context: WordContext, position = FREE
       return [text.startsWith('>') ? UNKNOWN : context.fileOf(output)];
     }
     case 'array':
-      return [bounded(node.children.flatMap((child) => arrayItem(child, context)).join(SPLIT))];
+      return [
+        boundedJoin(
+          node.children.flatMap((child) => arrayItem(child, context)),
+          SPLIT,
+        ),
+      ];
     case 'arithmetic_expansion':
     case 'brace_expression':
       for (const child of node.children) evaluate(child, context, INSIDE);

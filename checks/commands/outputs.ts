@@ -1,5 +1,5 @@
 // The output of ordinary commands and the files that they create, as far as later uses need them.
-import { UNKNOWN, SECRET, ansiText, isKnown, marksOf, unquoted, withoutMarks } from '../text';
+import { UNKNOWN, SECRET, ansiText, boundedJoin, isKnown, marksOf, unquoted, withoutMarks } from '../text';
 import { byName, parseArguments, pathOf, type Command, type Word } from './command';
 import type { Scope } from '../bash/scope';
 import { resolvePath } from '../paths';
@@ -29,7 +29,7 @@ const reads: Output = (command, args) => {
   const { rest } = parseArguments(args, 'w wrap');
   const texts = rest.filter(({ text }) => text !== '-').map((word) => contentOf(word, command));
   if (texts.length === 0 || rest.some(({ text }) => text === '-')) texts.push(command.stdin);
-  return texts.join('');
+  return boundedJoin(texts);
 };
 
 function contentOf({ text }: Word, command: Command): string {
@@ -74,7 +74,7 @@ const cp: Output = (command, args) => {
   const { rest } = parseArguments(args, 't S m o g');
   const target = rest.at(-1);
   const texts = rest.slice(0, -1).map((word) => contentOf(word, command));
-  if (target && texts.length > 0) command.scope.files.set(pathOf(target.text, command), texts.join(''));
+  if (target && texts.length > 0) command.scope.files.set(pathOf(target.text, command), boundedJoin(texts));
   return '';
 };
 

@@ -170,6 +170,24 @@ describe.each(LANGUAGES)('hostile code of %s is answered', (runtime) => {
 test.each([
   ['names to fill in without end', 'nodejs', 'YOUR_KEY;'.repeat(25_000), 'YOUR_KEY'],
   ['options without end', 'terminal', `tar ${'-C a '.repeat(40_000)}; rm -rf /`, 'rm -rf /'],
+  [
+    'files that double',
+    'terminal',
+    `echo ${'a'.repeat(99)} > f\n${'cat f f > g\ncat g g > f\ncp f f h; cat f >> g\n'.repeat(12)}rm -rf /`,
+    'rm -rf /',
+  ],
+  [
+    'long words without end',
+    'terminal',
+    `x=aaaaaaaa\n${'x=$x$x\n'.repeat(14)}echo ${'"$x" '.repeat(5_000)}; rm -rf /`,
+    'rm -rf /',
+  ],
+  [
+    'arrays of long words',
+    'terminal',
+    `x=aaaaaaaa\n${'x=$x$x\n'.repeat(14)}a=(${'"$x" '.repeat(5_000)}); rm -rf /`,
+    'rm -rf /',
+  ],
   ['patterns of arguments', 'terminal', `wipefs ${'x '.repeat(100_000)}; rm -rf /`, 'rm -rf /'],
 ] as const)('%s hide nothing', async (_what, runtime, code, found) => {
   const report = await check(runtime, code);
