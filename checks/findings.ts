@@ -26,6 +26,7 @@ export class Findings {
   private readonly found = new Map<string, { start: number; verdict: Verdict }>();
   private readonly counts = new Map<CheckRule, number>();
   private readonly reasons = new Set<string>();
+  private replacedTexts: Set<string | undefined> | undefined;
 
   constructor(
     private readonly language: Language,
@@ -54,6 +55,13 @@ export class Findings {
   /** Records why something was not checked. */
   skip(reason: string): void {
     if (this.reasons.size < MAX_UNPARSED) this.reasons.add(excerpt(reason));
+  }
+
+  /** Texts that the code replaces itself, as in `text.replace("[NAME]", name)`. */
+  get replaced(): ReadonlySet<string | undefined> {
+    return (this.replacedTexts ??= new Set(
+      [...this.code.matchAll(/\.replace(?:All)?\(\s*["'`]([^"'`\n]{1,100})["'`]/g)].map(([, text]) => text),
+    ));
   }
 
   lineOf = (offset: number): number => this.code.slice(0, offset).split('\n').length;

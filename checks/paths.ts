@@ -108,5 +108,9 @@ export function isSecretPath(text: string): boolean {
   return /^~\/\.(?:ssh|gnupg)\//.test(path) && !HARMLESS_IN_SSH.test(path);
 }
 
+/** A file for people to copy and fill in, or to read. */
+export const isTemplateFile = (path: string): boolean =>
+  /(?:^|\/)README[^/]*$|\.(?:example|sample|template|dist)(?:\.\w+)?$/i.test(path);
+
 /** For people. */
 export const shown = (path: string): string => unquoted(path).replaceAll(BELOW, '…');

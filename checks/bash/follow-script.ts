@@ -13,11 +13,13 @@ import {
   NETWORK_DEVICE,
   NO_INPUT,
   argumentsBehind,
+  audienceOf,
   definedNames,
   isConnection,
   isForkBomb,
   targetsOf,
   variants,
+  type Audience,
   type Input,
 } from './parts';
 import { Scope, runBuiltin, type ShellFunction } from './scope';
@@ -42,7 +44,7 @@ export function runBash(check: Check, code: string, placing: Placing, nested: Ne
   const scope = nested.scope ?? new Scope();
   const names = definedNames(tree.root, ({ start, end }) => code.slice(start, end));
   if (names.length > 0) scope.declared = new Set([...scope.declared, ...names]);
-  const shell = new Shell(check, code, { placing, scope, depth: nested.depth, calls: 0 });
+  const shell = new Shell(check, code, { placing, scope, depth: nested.depth, calls: 0, audience: 'reader' });
   return shell.run(tree.root, { ...NO_INPUT, text: nested.stdin ?? UNKNOWN });
 }
 
@@ -51,6 +53,7 @@ interface Surroundings {
   scope: Scope;
   depth: number;
   calls: number;
+  audience: Audience;
 }
 
 class Shell {
@@ -63,7 +66,7 @@ class Shell {
     private readonly around: Surroundings,
   ) {
     const { scope, placing } = around;
-    this.placeholders = new PlaceholderRules(check, placing);
+    this.placeholders = new PlaceholderRules(check, placing, around.audience);
     this.words = {
       code,
       scope,
@@ -107,7 +110,7 @@ class Shell {
       case 'for_statement':
         return this.loop(node, input);
       case 'subshell':
-        return this.inOther(this.scope.copy(), (shell) => shell.all(node, input));
+        return this.inOther({}, (shell) => shell.all(node, input));
       case 'if_statement':
       case 'while_statement':
       case 'c_style_for_statement':
@@ -143,12 +146,24 @@ class Shell {
     return output;
   }
 
-  private inOther(scope: Scope, work: (shell: Shell) => string): string {
-    return work(new Shell(this.check, this.code, { ...this.around, scope }));
+  /** In another shell, whose variables are a copy unless given. */
+  private inOther(changes: Partial<Surroundings>, work: (shell: Shell) => string): string {
+    return work(new Shell(this.check, this.code, { ...this.around, scope: this.scope.copy(), ...changes }));
+  }
+
+  /** The same shell, while its output goes elsewhere. */
+  private facing(audience: Audience): Shell {
+    if (audience === this.around.audience) return this;
+    return new Shell(this.check, this.code, { ...this.around, audience });
+  }
+
+  /** The audience of output that the script itself uses. */
+  private get captured(): Audience {
+    return this.around.audience === 'template' ? 'template' : 'program';
   }
 
   private substitution(node: SyntaxNode): string {
-    return this.inOther(this.scope.copy(), (shell) => shell.all(node, NO_INPUT));
+    return this.inOther({ audience: this.captured }, (shell) => shell.all(node, NO_INPUT));
   }
 
   /** Words outside any known statement: still a command. */
@@ -196,7 +211,7 @@ class Shell {
     const scope = this.scope.copy();
     scope.branches += 1;
     scope.parameters = null;
-    return this.inOther(scope, (shell) => (shell.run(body, NO_INPUT), ''));
+    return this.inOther({ scope }, (shell) => (shell.run(body, NO_INPUT), ''));
   }
 
   private loop(node: SyntaxNode, input: Input): string {
@@ -221,7 +236,8 @@ class Shell {
     for (const [at, stage] of stages.entries()) {
       const next = stages[at + 1];
       const isConnected = input.isConnected || (next !== undefined && isConnection(next, this.code));
-      const text = this.inOther(this.scope.copy(), (shell) => shell.run(stage, { ...current, isConnected }));
+      const audience = next ? this.captured : this.around.audience;
+      const text = this.inOther({ audience }, (shell) => shell.run(stage, { ...current, isConnected }));
       current = { text, place: null, isConnected: false };
     }
     return current.text;
@@ -235,9 +251,13 @@ class Shell {
     for (const redirect of redirects) current = this.redirectInput(redirect, current);
     // The grammar treats arguments after the target as more targets.
     const more = redirects.flatMap((redirect) => argumentsBehind(redirect, this.code));
+    const shell = this.facing(audienceOf(redirects, this.code, this.around.audience));
+    for (const { children } of redirects)
+      for (const text of children)
+        if (text.type === 'heredoc_body') shell.placeholders.input(this.code, text, bodies[0]);
     let output = '';
     for (const body of bodies)
-      output += body.type === 'command' ? this.command(body, current, more) : this.run(body, current);
+      output += body.type === 'command' ? shell.command(body, current, more) : shell.run(body, current);
     for (const redirect of redirects) output = this.redirectOutput(redirect, output, node);
     for (const redirect of redirects) output = this.behindHeredoc(redirect, output);
     return output;
@@ -263,7 +283,6 @@ class Shell {
     const body = node.children.find(({ type }) => type === 'heredoc_body');
     if (!start || !body) return { ...input, text: '' };
     const isRaw = /['"\\]/.test(this.textOf(start));
-    this.placeholders.text(this.code.slice(body.start, body.end), body.start);
     const [text = UNKNOWN] = isRaw ? [this.textOf(body)] : inString(body, this.words, false);
     const isIndented = node.children[0]?.type === '<<-';
     const plain = isIndented ? unquoted(text).replace(/^\t+/gm, '') : unquoted(text);
@@ -315,9 +334,9 @@ class Shell {
       } else if (child.type !== 'comment') nodes.push(child);
     }
     for (const child of assignments) this.assign(child);
-    this.placeholders.command(this.code, nodes);
+    const shell = this.placeholders.command(this.code, nodes) ? this.facing('template') : this;
     let output = '';
-    for (const words of variants(nodes, this.words, this.around.placing))
+    for (const words of variants(nodes, shell.words, this.around.placing))
       output = this.execute(words, input, node);
     return output;
   }

@@ -1,6 +1,7 @@
 // Parts of a command: its words with their places, its input, the targets of its redirections.
 import { programName, type Word } from '../commands/command';
 import type { Place, Placing } from '../findings';
+import { isTemplateFile } from '../paths';
 import { UNKNOWN, boundedWords, wordsOf } from '../text';
 import type { SyntaxNode } from './tree';
 import { evaluate, type WordContext } from './words';
@@ -30,6 +31,22 @@ export const argumentsBehind = (redirect: SyntaxNode, code: string): SyntaxNode[
     .slice(1)
     // Not if it is the descriptor number of the next redirection.
     .filter(({ type, end }) => type !== 'number' || !/[<>]/.test(code.charAt(end)));
+
+/** What a statement's output is for: people see it, people fill it in, or something uses it as it is. */
+export type Audience = 'reader' | 'template' | 'program';
+
+/** Whom redirections address, given whom the output addresses without them. */
+export function audienceOf(redirects: SyntaxNode[], code: string, given: Audience): Audience {
+  const parts = redirects.flatMap((node) => [node, ...node.children]);
+  if (parts.some(({ type }) => type === 'pipeline')) return 'program';
+  const files = parts
+    .filter(({ type, children }) => type === 'file_redirect' && /^&?>/.test(children[0]?.type ?? ''))
+    .flatMap((node) => targetsOf(node).slice(0, 1))
+    .map(({ start, end }) => code.slice(start, end).replace(/["']/g, ''))
+    .filter((text) => !/^(?:\d+|-|\/dev\/.*)$/.test(text));
+  if (files.length === 0) return given;
+  return files.every(isTemplateFile) ? 'template' : 'program';
+}
 
 /** Whether input piped into a stage goes to another machine. */
 export function isConnection(stage: SyntaxNode, code: string): boolean {

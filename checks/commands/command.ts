@@ -51,7 +51,9 @@ export function parseArguments(words: Word[], taking: string, stops = false): Ar
   const takers = new Set(taking.split(' '));
   const parsed: Arguments = { flags: new Set(), values: new Map(), rest: [] };
   const keep = (name: string, word: Word | undefined): void => {
-    if (word) parsed.values.set(name, [...(parsed.values.get(name) ?? []), word]);
+    const before = parsed.values.get(name);
+    if (word && before) before.push(word);
+    else if (word) parsed.values.set(name, [word]);
   };
   for (let at = 0; at < words.length; at++) {
     const word = words[at] as Word;

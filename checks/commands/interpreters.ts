@@ -2,6 +2,7 @@
 import { GIVES_SHELL, RUNS_REMOTE, type Language } from '../findings';
 import { UNKNOWN, isRemote } from '../text';
 import { parseArguments, pathOf, type Command, type Word } from './command';
+import { unwrapSsh } from './wrappers';
 
 const SHELLS = /^(?:ba|z|da|k|mk|a|r)?sh$/;
 const PYTHONS = /^(?:python|pypy)[\d.]*$/;
@@ -13,6 +14,9 @@ const LANGUAGES: [RegExp, Language][] = [
 ];
 /** Their code is not followed, only checked for coming from the network. */
 const OTHERS = /^(?:perl|ruby|php|lua|Rscript|deno|tclsh|pwsh|fish|osascript)[\d.]*$/;
+
+/** Whether code passed to the program is followed. */
+export const isFollowed = (name: string): boolean => LANGUAGES.some(([pattern]) => pattern.test(name));
 
 /** Follows the code passed to the program; returns its output, or undefined if the program runs none. */
 export function runInterpreter(name: string, command: Command): string | undefined {
@@ -84,8 +88,8 @@ function joined(words: Word[], { place }: Command): Word {
 /** Programs that take a shell command line as an argument; some of them else read it from stdin. */
 function runsLine(name: string, command: Command, args: Word[]): string | undefined {
   if (name === 'ssh') {
-    const { rest } = parseArguments(args, 'i p l o F L R D J W b c e m S w E I O Q', true);
-    const code = rest.length > 1 ? joined(rest.slice(1), command) : stdinOf(command);
+    const words = unwrapSsh(args);
+    const code = words.length > 0 ? joined(words, command) : stdinOf(command);
     return nested(command, 'bash', code);
   }
   // With a command, they were unwrapped.

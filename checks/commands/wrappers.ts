@@ -1,6 +1,6 @@
 // Programs that run another one: after some options, their arguments are a command.
 import { unquoted } from '../text';
-import { byName, parseArguments, type Word } from './command';
+import { byName, parseArguments, programName, type Word } from './command';
 
 /** Their options with a value, and how many arguments of their own stand before the command. */
 const PREFIXES = byName<[taking: string, own?: number]>([
@@ -35,6 +35,25 @@ function afterAssignments(words: Word[]): Word[] {
 /** `env`: the words of its command, none if it prints the environment. */
 export const unwrapEnv = (args: Word[]): Word[] =>
   afterAssignments(parseArguments(args, 'u C S unset chdir', true).rest);
+
+/** `ssh`: the words of its command line, none if it reads code from stdin. */
+export const unwrapSsh = (args: Word[]): Word[] =>
+  parseArguments(args, 'i p l o F L R D J W b c e m S w E I O Q', true).rest.slice(1);
+
+const LAUNCHERS = byName<(args: Word[]) => Word[]>([
+  ['env', unwrapEnv],
+  ['ssh', unwrapSsh],
+  ['xargs parallel', (args) => xargsCommand(args, '')],
+]);
+
+/** The last words of a command: those of the program behind `sudo`, `env`, `xargs`, `ssh` and others. */
+export function innermost(words: Word[], levels = 12): Word[] {
+  const [program, ...args] = words;
+  if (!program || levels === 0) return words;
+  const name = programName(program.text);
+  const inner = unwrap(name, args) ?? LAUNCHERS.get(name)?.(args) ?? [];
+  return inner.length > 0 ? innermost(inner, levels - 1) : words;
+}
 
 /** The commands of `find -exec … ;`, with the start folders in place of `{}`. */
 export function findCommands(args: Word[], roots: string[]): Word[][] {
