@@ -5,7 +5,7 @@ import { Scope } from '../bash/scope';
 import { CONSTANTS, effectOf } from './call-table';
 import { childrenOf, isNode, many, nameOf, one, type EsNode } from './estree';
 import { SPEAKS, methodOf } from './methods';
-import { Variables, blockNames, ownNames } from './names';
+import { Variables, blockNames, ownNames } from './variables';
 import {
   allText,
   isDetermined,
