@@ -1,6 +1,7 @@
 // The calls of Python and JavaScript that matter. Both are in one table: their names differ, what they do does not.
 import { BELOW, HOME, REMOTE, SECRET, UNKNOWN, isKnown, isRemote, unquoted } from '../text';
 import { byName } from '../commands/command';
+import { isThisMachine } from '../commands/network-commands';
 import { decoded } from '../commands/outputs';
 import { GIVES_SHELL, RUNS_REMOTE } from '../findings';
 import { argument, isTrue, option, report, runAs, runCode, runProgram, runShell } from './calls';
@@ -203,7 +204,11 @@ export function effectOf(given: Call): Value | undefined {
   const handler = CALLS.get(dotted);
   if (handler) return handler(call);
   const values = [...args.map(withoutLogin), ...withoutLogins(keywords).values()];
-  if (CLIENTS.test(dotted)) return { ...sends(call, ...values), dotted: `${dotted}()` };
+  if (CLIENTS.test(dotted)) {
+    const staysHere = isThisMachine(argument(call, 0, 'url')?.text ?? '');
+    const answer = staysHere ? text(call, REMOTE + UNKNOWN) : sends(call, ...values);
+    return { ...answer, dotted: `${dotted}()` };
+  }
   if (SENDERS.test(method) || (CONNECTED.test(dotted) && /^(?:write|end|send)$/.test(method)))
     return sends(call, ...args);
   if (UPLOADERS.test(method)) return runAs(call, 'aws', values);

@@ -23,6 +23,7 @@ const WGET_TAKING =
 /** Addresses on this machine: the host is literal, and what is sent there does not leave it. */
 const LOCAL =
   /^(?:https?:\/\/)?(?:[^@/]*@)?(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::[^@/]*)?(?:[/?#]|$)/i;
+export const isThisMachine = (address: string): boolean => LOCAL.test(unquoted(address));
 /** Commands that keep credentials on this machine, or log in with them. */
 const KEEPS = /^(?:aws configure|rclone config|gh auth)$/;
 const EXCLUDES = /^(?:--exclude[\w-]*|-x)$/;
@@ -64,7 +65,7 @@ function staysHere({ words: [program, ...args] }: Command): boolean {
   if (taking === undefined) return false;
   const { rest, values } = parseArguments(args, taking);
   const addresses = [...rest, ...(values.get('url') ?? [])];
-  return addresses.length > 0 && addresses.every(({ text }) => LOCAL.test(unquoted(text)));
+  return addresses.length > 0 && addresses.every(({ text }) => isThisMachine(text));
 }
 
 type Speaker = (command: Command, args: Word[]) => string;
