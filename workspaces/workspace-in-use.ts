@@ -101,6 +101,12 @@ export class WorkspaceInUse {
     return this.folder.load(this.around.prefix).rewound?.request === request;
   }
 
+  /** Nothing is known of the folder then, and nothing has begun. */
+  forget(): void {
+    rmSync(this.folder.journal, { force: true });
+    this.folder.forget();
+  }
+
   /** Adds a state to the store that is not that of the files. */
   async add(
     agent: string,

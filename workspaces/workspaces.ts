@@ -171,14 +171,17 @@ export class Workspaces {
     const request = JSON.stringify(['checkout', agent, hash]);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     await this.using(folder, async (use) => {
-      await use.finishBegun();
-      if (use.isDone(request)) return;
-      if (readdirSync(folder).length > 0)
+      if (readdirSync(folder).length > 0) {
+        await use.finishBegun();
+        if (use.isDone(request)) return;
         throw new HoldfastError('invalid_input', {
           what: 'The folder to check out to',
           got: folder,
           allowed: 'a new or an empty folder',
         });
+      }
+      // What the store says here is of an earlier folder of this name, which may have been removed since.
+      use.forget();
       const { state } = await use.take(agent, { usual: to.facts.usual });
       const before = await readCheckpoint(this.store.git, state.last?.commit ?? '');
       await use.move({ agent, before, to, request, answer: {} });

@@ -165,6 +165,15 @@ test('a checkout that is killed is finished by the next one', async () => {
   expect(everythingIn(folder)).toEqual(second);
 });
 
+test('a checkout that was killed and whose folder was removed leaves nothing in the way of another one', async () => {
+  const { one, two, first } = await twoStates();
+  const folder = join(work.base, 'copy');
+  await other('checkout', { hash: two, folder, agent: 'b' }, 'rewind-half').ended;
+  rmSync(folder, { recursive: true });
+  await work.workspaces.checkout({ hash: one, folder, agent: 'b' });
+  expect(everythingIn(folder)).toEqual(first);
+});
+
 test('a journal that cannot be carried out leaves the files alone and is said', async () => {
   const { one, two, second } = await twoStates();
   await other('rewind', { ...REWIND, to: one, expected: two }, 'rewind-journalled').ended;
