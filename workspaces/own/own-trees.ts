@@ -9,7 +9,7 @@ import type { LeaveWorkspaceInput, MakeWorkspaceInput } from '../../contracts/wo
 import { readJson, writeJson } from '../../system/json-file';
 import type { Workspaces } from '../workspaces';
 import { gitDirIn } from '../look/surroundings';
-import { addWorktree, removeWorktree, type Worktree } from './worktree';
+import { addWorktree, moveWorktree, removeWorktree, type Worktree } from './worktree';
 
 interface TreeRecord {
   agent: string;
@@ -55,7 +55,7 @@ export class OwnTrees {
     const own = known?.born === born ? known : undefined;
     if (own?.isMade) return { folder: realpathSync(folder), base: own.base };
     // Of an agent of this name that ended before: somebody may still want what is there.
-    if (known && !own && existsSync(folder)) renameSync(folder, unusedBeside(folder));
+    if (known && !own && existsSync(folder)) moveAside(folder, known.worktree);
     const base = own?.base ?? hash ?? (await this.now(of, agent));
     const record: TreeRecord = { agent, born, base, for: heir };
     this.write(folder, record);
@@ -120,6 +120,12 @@ export class OwnTrees {
     mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
     writeJson(recordOf(folder), record);
   }
+}
+
+function moveAside(folder: string, worktree: Worktree | undefined): void {
+  const aside = unusedBeside(folder);
+  if (worktree) moveWorktree(worktree, folder, aside);
+  renameSync(folder, aside);
 }
 
 function unusedBeside(folder: string): string {

@@ -22,6 +22,7 @@ export interface Worktree {
 
 /**
  * @param of git directory of the repository, or of another worktree of it
+ * @param name of its folder there; with a number behind it if another worktree has that name
  * @returns undefined where it cannot be one: the folder then is a plain copy
  */
 export function addWorktree(of: string, folder: string, name: string): Worktree | undefined {
@@ -31,13 +32,13 @@ export function addWorktree(of: string, folder: string, name: string): Worktree 
   const worktrees = join(common, 'worktrees');
   // A link there would lead the files elsewhere.
   if (existsSync(worktrees) && !lstatSync(worktrees).isDirectory()) return undefined;
-  const gitDir = join(worktrees, name);
-  const made = `${gitDir}.${randomBytes(4).toString('hex')}`;
+  const made = join(worktrees, `${name}.${randomBytes(4).toString('hex')}`);
   mkdirSync(made, { recursive: true });
   writeFileSync(join(made, 'commondir'), '../..\n');
   writeFileSync(join(made, 'gitdir'), `${join(folder, '.git')}\n`);
   writeFileSync(join(made, 'HEAD'), `${head}\n`);
   copyIndex(of, made);
+  const gitDir = freeOrOwn(join(worktrees, name), folder);
   rmSync(gitDir, { recursive: true, force: true });
   renameSync(made, gitDir);
   writeFileSync(join(folder, '.git'), `gitdir: ${gitDir}\n`);
@@ -46,9 +47,27 @@ export function addWorktree(of: string, folder: string, name: string): Worktree 
 
 /** Only what `addWorktree` made for this folder. */
 export function removeWorktree({ gitDir }: Worktree, folder: string): void {
-  if (textOf(join(gitDir, 'gitdir'))?.trim() !== join(folder, '.git')) return;
-  rmSync(gitDir, { recursive: true, force: true });
+  if (isOf(gitDir, folder)) rmSync(gitDir, { recursive: true, force: true });
 }
+
+/** To be called before the folder itself is moved: after a death between the two, no other worktree takes its place. */
+export function moveWorktree({ gitDir }: Worktree, from: string, to: string): void {
+  if (!isOf(gitDir, from)) return;
+  const made = join(gitDir, `gitdir.${randomBytes(4).toString('hex')}`);
+  writeFileSync(made, `${join(to, '.git')}\n`, { flag: 'wx' });
+  renameSync(made, join(gitDir, 'gitdir'));
+}
+
+/** Another worktree may have commits that nothing else leads to. */
+function freeOrOwn(wanted: string, folder: string): string {
+  for (let n = 1; ; n++) {
+    const gitDir = n === 1 ? wanted : `${wanted}-${n}`;
+    if (isOf(gitDir, folder) || !lstatSync(gitDir, { throwIfNoEntry: false })) return gitDir;
+  }
+}
+
+const isOf = (gitDir: string, folder: string): boolean =>
+  textOf(join(gitDir, 'gitdir'))?.trim() === join(folder, '.git');
 
 function commonDirOf(gitDir: string): string | undefined {
   const named = textOf(join(gitDir, 'commondir'))?.trim();

@@ -1,6 +1,7 @@
 // The folders of agents that work in one of their own, as a host makes and leaves them: whole, also under an id that was
-// used before.
-import { readFileSync, writeFileSync } from 'node:fs';
+// used before, and without harm to other worktrees of the user's repository.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OwnTrees } from '../../../workspaces/own/own-trees';
 import { everythingIn, TestWorkspace } from './workspace';
@@ -42,5 +43,56 @@ describe('a folder of its own has all files', () => {
     writeFileSync(`${folder}.json`, JSON.stringify(record));
     await made(trees, '1');
     expect(everythingIn(folder)).toEqual(everythingIn(work.cwd));
+  });
+});
+
+describe('a worktree', () => {
+  const git = (cwd: string, ...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=u', '-c', 'user.email=u@example.org', ...args], {
+      ...{ cwd, encoding: 'utf8', stdio: 'pipe' },
+    }).trim();
+  /** Nothing else leads to it. */
+  function commit(cwd: string): string {
+    writeFileSync(join(cwd, 'a.txt'), `of ${cwd}\n`);
+    git(cwd, 'commit', '-q', '-a', '-m', 'work');
+    return git(cwd, 'rev-parse', 'HEAD');
+  }
+  const headOf = (cwd: string): string => git(cwd, 'rev-parse', 'HEAD');
+  beforeEach(() => {
+    work.userGit('init', '-q');
+    work.userGit('add', '.');
+    work.userGit('commit', '-q', '-m', 'first');
+  });
+
+  test('of the user keeps its commits, though an agent’s has the same name', async () => {
+    const theirs = join(work.base, 'holdfast-fix');
+    work.userGit('worktree', 'add', '-q', '--detach', theirs);
+    const head = commit(theirs);
+    const { folder } = await made(treesIn('data'), '1');
+    const own = commit(folder);
+    expect([headOf(theirs), headOf(folder)]).toEqual([head, own]);
+    expect(git(theirs, 'status', '--short')).toBe('');
+  });
+
+  test('of an agent keeps them beside that of a later agent of this id, and of one in another data folder', async () => {
+    const trees = treesIn('data');
+    const { folder } = await made(trees, '1');
+    const first = commit(folder);
+    await made(trees, '2');
+    const second = commit(folder);
+    const other = (await made(treesIn('other-data'), '1')).folder;
+    const third = commit(other);
+    expect([`${folder}.1`, folder, other].map(headOf)).toEqual([first, second, third]);
+    const listed = work.userGit('worktree', 'list', '--porcelain');
+    for (const tree of [`${folder}.1`, folder, other]) expect(listed).toContain(`worktree ${tree}\n`);
+    work.userGit('worktree', 'prune', '--expire=now');
+    expect(headOf(`${folder}.1`)).toBe(first);
+  });
+
+  test('that an agent leaves is gone from the repository', async () => {
+    const trees = treesIn('data');
+    const { base } = await made(trees, '1');
+    await trees.leave({ agent: 'fix', base, for: 'parent' });
+    expect(existsSync(join(work.cwd, '.git', 'worktrees', 'holdfast-fix'))).toBe(false);
   });
 });
