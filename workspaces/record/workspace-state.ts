@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { BytePath } from '../byte-path';
-import { noFacts, type TreeFacts } from '../git/facts';
+import { noFacts, type TreeFacts, type UsualModes } from '../git/facts';
 import type { FolderFact } from '../look/folder-scan';
 import { DamagedIndex, StatIndex } from './stat-index';
 
@@ -170,22 +170,44 @@ export const workspaceId = (cwd: string): string =>
   createHash('sha256').update(cwd).digest('hex').slice(0, 32);
 
 const WORKSPACES = 'workspaces';
-const MAP = 'map:';
-const SET = 'set:';
+/** A map or a set, with a mark at the beginning. */
+type List<T> = [mark: string, ...items: T[]];
 
-/** Maps and sets as lists, marked as such. */
+interface Stored extends Omit<WorkspaceState, 'facts' | 'folders' | 'fresh' | 'keepers'> {
+  facts: {
+    usual: UsualModes;
+    modes: List<[BytePath, number]>;
+    empty: List<BytePath>;
+    left: List<BytePath>;
+  };
+  folders: List<[BytePath, FolderFact]>;
+  fresh: List<[BytePath, string]>;
+  keepers: List<[string, Keeper]>;
+}
+
 const encoded = (state: WorkspaceState): string =>
   JSON.stringify(state, (_key, value: unknown) => {
-    if (value instanceof Map) return [MAP, ...(value as Map<unknown, unknown>)];
-    if (value instanceof Set) return [SET, ...(value as Set<unknown>)];
+    if (value instanceof Map) return ['map:', ...(value as Map<unknown, unknown>)];
+    if (value instanceof Set) return ['set:', ...(value as Set<unknown>)];
     return value;
   });
 
+/** By their places: a mark says nothing, since a file may have the same name. */
 function decoded(json: string): WorkspaceState {
-  return JSON.parse(json, (_key, value: unknown) => {
-    if (!Array.isArray(value)) return value;
-    const [kind, ...items] = value as unknown[];
-    if (kind === MAP) return new Map(items as [unknown, unknown][]);
-    return kind === SET ? new Set(items) : (value as unknown[]);
-  }) as WorkspaceState;
+  const { facts, folders, fresh, keepers, ...rest } = JSON.parse(json) as Stored;
+  const { usual, modes, empty, left } = facts;
+  return {
+    ...rest,
+    facts: {
+      usual,
+      modes: new Map(itemsOf(modes)),
+      empty: new Set(itemsOf(empty)),
+      left: new Set(itemsOf(left)),
+    },
+    folders: new Map(itemsOf(folders)),
+    fresh: new Map(itemsOf(fresh)),
+    keepers: new Map(itemsOf(keepers)),
+  };
 }
+
+const itemsOf = <T>([, ...items]: List<T>): T[] => items;

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { count, longTest } from '../../helpers/run/long-run';
 import { everythingIn, TestWorkspace } from './workspace';
 
@@ -36,6 +37,32 @@ test('a folder that became a link is followed neither for reading nor for writin
   expect(everythingIn(outside)).toEqual(before);
   await work.rewind(two.hash);
   expect(everythingIn(outside)).toEqual(before);
+});
+
+test.each<[string, () => unknown]>([
+  ['a file called `set:` with a mode of its own', () => work.write('set:', 'x', 0o600)],
+  ['a file called `map:` that is new', () => work.write('map:', 'x')],
+  [
+    'a folder called `set:`',
+    async () => {
+      work.write('set:/map:/a.txt', 'x');
+      // From then on it is not read again until it changes.
+      await delay(2_500);
+    },
+  ],
+])('%s is recorded and comes back like any other', async (_, make) => {
+  work.write('a.txt', 'one');
+  await make();
+  const first = everythingIn(work.cwd);
+  const one = await work.checkpoint();
+  work.write('a.txt', 'two');
+  const two = await work.checkpoint();
+  expect(two.changes).toEqual({ added: 0, modified: 1, deleted: 0 });
+  rmSync(work.cwd, { recursive: true });
+  mkdirSync(work.cwd);
+  await work.rewind(one.hash);
+  expect(everythingIn(work.cwd)).toEqual(first);
+  expect((await work.checkpoint()).hash).toBe(one.hash);
 });
 
 test('a folder that is a link at one moment and a folder at the next never lets a secret in or a write out', async () => {
