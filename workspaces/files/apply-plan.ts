@@ -5,6 +5,7 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fstatSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -17,7 +18,7 @@ import {
 import { open as openFile } from 'node:fs/promises';
 import { crashPoint } from '../../system/faults/crash-point';
 import { folderOf, foldersOn, joined, type BytePath } from '../byte-path';
-import { LINK_MODE } from '../git/facts';
+import { FILE_PERMISSIONS, FOLDER_PERMISSIONS, LINK_MODE } from '../git/facts';
 import { blobHash } from '../git/object-writer';
 import type { ObjectReader } from '../git/object-reader';
 import type { Breather } from '../look/breather';
@@ -114,7 +115,7 @@ class Applying {
     quietly(() => {
       const fd = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
-        fchmodSync(fd, mode);
+        if ((fstatSync(fd).mode & FILE_PERMISSIONS) !== mode) fchmodSync(fd, mode);
       } finally {
         closeSync(fd);
       }
@@ -123,8 +124,11 @@ class Applying {
 
   setFolderMode(path: BytePath, mode: number): void {
     this.open(folderOf(path));
-    const place = this.tools.inside.folderPlace(path);
-    if (place !== undefined) chmodSync(place, mode);
+    const { inside } = this.tools;
+    const stats = inside.folderStats(path);
+    // Nobody but its owner may set a mode, even the same one.
+    if (!stats || (Number(stats.mode) & FOLDER_PERMISSIONS) === mode) return;
+    withPlace(inside.folderPlace(path), (place) => chmodSync(place, mode));
   }
 
   private async writeLink({ oid }: WrittenFile, temporary: BytePath): Promise<void> {

@@ -34,6 +34,9 @@ interface Written {
   left?: BytePath[];
 }
 
+/** What is recorded of modes; of a folder also whether its files get its group, and who may delete them. */
+export const FILE_PERMISSIONS = 0o777;
+export const FOLDER_PERMISSIONS = 0o3777;
 /** As git writes it in a tree. */
 export const LINK_MODE = 0o120000;
 const TITLE = 'Checkpoint of a workspace';

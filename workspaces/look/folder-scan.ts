@@ -2,6 +2,7 @@
 // the last scan are read again, and ignored ones are not entered.
 import { foldersOn, joined, nameOf, type BytePath } from '../byte-path';
 import type { Inside } from '../files/inside';
+import { FOLDER_PERMISSIONS } from '../git/facts';
 import type { Breather } from './breather';
 
 export interface FolderFact {
@@ -27,8 +28,6 @@ export interface ScanChoice {
   settledNs: bigint;
   breather: Breather;
 }
-
-const MODE = 0o3777;
 
 export async function scanFolders(inside: Inside, choice: ScanChoice): Promise<Map<BytePath, FolderFact>> {
   const { known, areRulesNew, ignored, hasFilesBelow, breather } = choice;
@@ -78,7 +77,7 @@ function look(inside: Inside, folder: BytePath, { known, settledNs }: ScanChoice
   const entries = inside.entries(folder).filter(({ name }) => name.toLowerCase() !== '.git');
   return {
     stamp: isSettled ? stamp : '',
-    mode: Number(stats.mode) & MODE,
+    mode: Number(stats.mode) & FOLDER_PERMISSIONS,
     folders: entries.filter(({ isFolder }) => isFolder).map(({ name }) => name),
     ignored: [],
     special: entries.filter(({ isSpecial }) => isSpecial).map(({ name }) => name),

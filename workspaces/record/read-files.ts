@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import type { SkippedFile } from '../../contracts/workspaces/checkpoints';
 import { shownPath, type BytePath } from '../byte-path';
 import { isAway, type Inside } from '../files/inside';
-import { LINK_MODE } from '../git/facts';
+import { FILE_PERMISSIONS, LINK_MODE } from '../git/facts';
 import { blobHash, type ObjectWriter } from '../git/object-writer';
 import type { Breather } from '../look/breather';
 import type { IndexEntry, StatIndex } from './stat-index';
@@ -15,7 +15,6 @@ const PIECE_BYTES = 262_144;
 /** The kernel's clock for files ticks at least this often. */
 const TICK_NS = 20_000_000n;
 const SETTLED_NS = 2_000_000_000n;
-const PERMISSIONS = 0o777;
 const S_IFMT = 0o170000;
 const KIND = { file: 0o100000, link: 0o120000, folder: 0o040000 };
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -128,7 +127,7 @@ class FileReader {
       if ((Number(stats.mode) & S_IFMT) !== KIND.file) return this.gone(path);
       const size = Number(stats.size);
       const mode = (Number(stats.mode) & 0o100) === 0 ? 0o100644 : 0o100755;
-      this.found.modes.set(path, Number(stats.mode) & PERMISSIONS);
+      this.found.modes.set(path, Number(stats.mode) & FILE_PERMISSIONS);
       if (size > WHOLE_BYTES) await this.takeLarge(path, { fd, mode, size, stats });
       else {
         const content = wholeOf(fd, size);

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -113,37 +114,46 @@ test('a rewind restores contents, modes, links, empty folders and names of any b
   expect(readFileSync(at('run.log'), 'utf8')).toBe('ignored');
 });
 
+/** A process of another user than root. */
+const AS_USER = `const { Workspaces } = load('workspaces/workspaces');
+  const { DEFAULT_CHECKPOINTS } = load('contracts/workspaces/settings');
+  if (process.getuid() === 0) { process.setgroups([]); process.setgid(65534); process.setuid(65534); }
+  const { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } = require('node:fs');
+  const [folder, cwd] = args;
+  const workspaces = new Workspaces({ folder, settings: DEFAULT_CHECKPOINTS, hidden: [], log: (message) => console.log(message) });
+  const at = (path) => cwd + '/' + path;
+  const checkpoint = (agent = 'a') => workspaces.checkpoint({ cwd, agent });
+  const rewind = (to, expected) =>
+    workspaces.rewind({ cwd, agent: 'a', to, expected, foreign: [], force: false, dryRun: false });`;
+function toUser(): void {
+  execFileSync('chown', ['-R', '65534:65534', work.base]);
+  chmodSync(work.base, 0o755);
+}
+
 test('an ordinary user’s rewind goes through folders and files that are closed, and closes them again', async () => {
   work.write('closed/inner/file.txt', 'one');
   work.write('closed/other.txt', 'one');
   work.write('dark/deep/file.txt', 'one');
   work.write('unreadable.txt', 'secret', 0o000);
-  const asUser = `const { Workspaces } = load('workspaces/workspaces');
-    const { DEFAULT_CHECKPOINTS } = load('contracts/workspaces/settings');
-    if (process.getuid() === 0) { process.setgroups([]); process.setgid(65534); process.setuid(65534); }
-    const { chmodSync, rmSync, writeFileSync } = require('node:fs');
-    const [folder, cwd] = args;
-    const workspaces = new Workspaces({ folder, settings: DEFAULT_CHECKPOINTS, hidden: [], log: console.error });
-    const at = (path) => cwd + '/' + path;
+  const asUser = `${AS_USER}
     chmodSync(at('closed/inner'), 0o500);
     chmodSync(at('closed'), 0o500);
-    const one = await workspaces.checkpoint({ cwd, agent: 'a' });
+    const one = await checkpoint();
     console.log(JSON.stringify(one.skipped));
     chmodSync(at('closed'), 0o700);
     chmodSync(at('closed/inner'), 0o700);
     rmSync(at('closed/inner'), { recursive: true });
     writeFileSync(at('closed/other.txt'), 'two');
     chmodSync(at('closed'), 0o500);
-    const two = await workspaces.checkpoint({ cwd, agent: 'a' });
-    const back = await workspaces.rewind({ cwd, agent: 'a', to: one.hash, expected: two.hash, foreign: [], force: false, dryRun: false });
+    const two = await checkpoint();
+    const back = await rewind(one.hash, two.hash);
     console.log(back.hash === one.hash);
     chmodSync(at('dark'), 0);
-    const dark = await workspaces.checkpoint({ cwd, agent: 'a' });
-    console.log(JSON.stringify([dark.state, dark.changes, (await workspaces.checkpoint({ cwd, agent: 'a' })).hash === dark.hash]));
-    const light = await workspaces.rewind({ cwd, agent: 'a', to: one.hash, expected: dark.hash, foreign: [], force: false, dryRun: false });
+    const dark = await checkpoint();
+    console.log(JSON.stringify([dark.state, dark.changes, (await checkpoint()).hash === dark.hash]));
+    const light = await rewind(one.hash, dark.hash);
     console.log(light.hash === one.hash);`;
-  execFileSync('chown', ['-R', '65534:65534', work.base]);
-  chmodSync(work.base, 0o755);
+  toUser();
   const child = runDist(asUser, work.folder, work.cwd);
   expect(JSON.parse(await child.nextLine())).toEqual({
     count: 1,
@@ -158,4 +168,29 @@ test('an ordinary user’s rewind goes through folders and files that are closed
   expect(statSync(at('closed/inner')).mode & 0o777).toBe(0o500);
   expect(readFileSync(at('closed/inner/file.txt'), 'utf8')).toBe('one');
   expect(readFileSync(at('closed/other.txt'), 'utf8')).toBe('one');
+});
+
+test('in folders of another user that may be written, a rewind does what it says and leaves their modes', async () => {
+  work.write('a.txt', 'one');
+  work.write('dir/b.txt', 'one');
+  toUser();
+  for (const path of ['', 'dir']) chownSync(at(path), 0, 0);
+  chmodSync(work.cwd, 0o777);
+  chmodSync(at('dir'), 0o3777);
+  const before = everythingIn(work.cwd);
+  const child = runDist(
+    `${AS_USER}
+    const one = await checkpoint();
+    for (const path of ['a.txt', 'dir/b.txt', 'dir/new/c.txt']) {
+      if (path === 'dir/new/c.txt') mkdirSync(at('dir/new'));
+      writeFileSync(at(path), 'two');
+    }
+    const two = await checkpoint();
+    console.log((await rewind(one.hash, two.hash)).hash === one.hash);`,
+    work.folder,
+    work.cwd,
+  );
+  expect(await child.nextLine()).toBe('true');
+  await child.ended;
+  expect(everythingIn(work.cwd)).toEqual(before);
 });
