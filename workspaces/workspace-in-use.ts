@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { crashPoint } from '../system/faults/crash-point';
 import { kindsOfChanges } from './changes/file-changes';
 import { changedByOthers, changedSince, namedPaths } from './changes/foreign-changes';
@@ -66,8 +67,9 @@ export class WorkspaceInUse {
   }
 
   /**
-   * To be called first: finishes what a killed process had begun. What somebody has changed since stays as it is, unless
-   * the same is asked for again with force. Asked for again without, throws `workspace_changed`.
+   * To be called first: finishes what a killed process had begun, or gives it up if that cannot be done. What somebody has
+   * changed since stays as it is, unless the same is asked for again with force. Asked for again without, throws
+   * `workspace_changed`.
    */
   async finishBegun(asked: { request?: string; force?: boolean; dryRun?: boolean } = {}): Promise<void> {
     const journal = readJournal(this.folder.journal);
@@ -75,10 +77,19 @@ export class WorkspaceInUse {
     const { git } = this.choice.store;
     // What is there is kept.
     const { state } = await this.take(journal.agent, { without: temporaryPrefix(journal.id) });
-    const [before, to, now] = await Promise.all(
-      [journal.before, journal.to, state.last?.commit ?? ''].map((hash) => readCheckpoint(git, hash)),
-    );
-    if (!before || !to || !now) return;
+    const last = state.last?.commit ?? '';
+    const states = await Promise.all([
+      readCheckpoint(git, journal.before),
+      readCheckpoint(git, journal.to),
+      readCheckpoint(git, last),
+    ]).catch(async (err: unknown) => {
+      if (!isLost(err)) throw err;
+      this.giveUp(journal, err);
+      // The store may have lost the present state as well: then it is recorded anew.
+      await readCheckpoint(git, last).catch(() => this.folder.forget());
+    });
+    if (!states) return;
+    const [before, to, now] = states;
     if (isNothing(now) && now.hash !== before.hash && now.hash !== to.hash)
       // Somebody has removed all files: no half of it is left to be made whole.
       return rmSync(this.folder.journal, { force: true });
@@ -88,7 +99,13 @@ export class WorkspaceInUse {
       if (!asked.dryRun) await this.complete(journal);
       return;
     }
-    await this.complete(journal, { theirs });
+    try {
+      await this.complete(journal, { theirs });
+    } catch (err) {
+      // The same request is told what is in the way. Everything else goes on.
+      if (asked.request === journal.request || !isInTheWay(err)) throw err;
+      return this.giveUp(journal, err);
+    }
     if (theirs.size > 0)
       this.choice.log('files that somebody has changed since a rewind began stay as they are', {
         agent: journal.agent,
@@ -169,6 +186,13 @@ export class WorkspaceInUse {
     return this.complete(journal, { onApplied });
   }
 
+  /** What it has done stays. A workspace whose files cannot be moved is still to be recorded. */
+  private giveUp({ agent }: Journal, err: unknown): void {
+    rmSync(this.folder.journal, { force: true });
+    const error = reasonOf(err);
+    this.choice.log('a rewind that had begun cannot be finished and is given up', { agent, error });
+  }
+
   /** @param theirs paths that are left alone */
   private async complete(
     journal: Journal,
@@ -206,6 +230,12 @@ export class WorkspaceInUse {
     return hash;
   }
 }
+
+const isLost = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'checkpoint_missing';
+
+/** Whether something about the files themselves keeps them from being changed, which does not pass like a full disk. */
+const isInTheWay = (err: unknown): boolean => IN_THE_WAY.has((err as NodeJS.ErrnoException).code ?? '');
+const IN_THE_WAY = new Set(['EACCES', 'EPERM', 'EBUSY', 'EROFS', 'ENAMETOOLONG']);
 
 function readJournal(path: string): Journal | undefined {
   try {

@@ -46,15 +46,19 @@ export const temporaryPrefix = (id: string): string => `.holdfast-${id}-`;
 
 export async function applyPlan(plan: FilePlan, tools: ApplyTools): Promise<void> {
   const applying = new Applying(tools);
-  await applying.each(plan.remove, (path) => applying.remove(path));
-  await applying.each(plan.dropFolders, (path) => applying.dropFolder(path));
-  await applying.each(plan.folders, (path) => applying.makeFolder(path));
-  for (const [number, file] of plan.write.entries()) {
-    if (number >= plan.write.length / 2) crashPoint('rewind-half');
-    await applying.write(file, number);
+  try {
+    await applying.each(plan.remove, (path) => applying.remove(path));
+    await applying.each(plan.dropFolders, (path) => applying.dropFolder(path));
+    await applying.each(plan.folders, (path) => applying.makeFolder(path));
+    for (const [number, file] of plan.write.entries()) {
+      if (number >= plan.write.length / 2) crashPoint('rewind-half');
+      await applying.write(file, number);
+    }
+    await applying.each(plan.fileModes, ([path, mode]) => applying.setFileMode(path, mode));
+  } finally {
+    // Also if something was in the way: folders that were opened for this are closed again.
+    await applying.each(plan.folderModes, ([path, mode]) => applying.setFolderMode(path, mode));
   }
-  await applying.each(plan.fileModes, ([path, mode]) => applying.setFileMode(path, mode));
-  await applying.each(plan.folderModes, ([path, mode]) => applying.setFolderMode(path, mode));
 }
 
 class Applying {
@@ -101,10 +105,15 @@ class Applying {
     this.open(folder);
     const temporary = joined(folder, `${temporaryPrefix(id)}${number}`);
     quietly(() => withPlace(inside.place(temporary), unlinkSync));
-    if (mode === LINK_MODE) await this.writeLink(file, temporary);
-    else await this.writeFile(file, temporary);
-    await this.clear(file);
-    this.rename(temporary, path);
+    try {
+      if (mode === LINK_MODE) await this.writeLink(file, temporary);
+      else await this.writeFile(file, temporary);
+      await this.clear(file);
+      this.rename(temporary, path);
+    } catch (err) {
+      quietly(() => withPlace(inside.place(temporary), unlinkSync));
+      throw err;
+    }
   }
 
   setFileMode(path: BytePath, mode: number): void {

@@ -174,15 +174,25 @@ test('a checkout that was killed and whose folder was removed leaves nothing in 
   expect(everythingIn(folder)).toEqual(first);
 });
 
-test('a journal that cannot be carried out leaves the files alone and is said', async () => {
-  const { one, two, second } = await twoStates();
-  await other('rewind', { ...REWIND, to: one, expected: two }, 'rewind-journalled').ended;
-  rmSync(join(work.folder, 'store.git'), { recursive: true });
-  const outcome = await work.workspaces.checkpoint({ cwd: work.cwd, agent: 'a' });
-  expect(outcome.state).toBe('missing');
-  expect(everythingIn(work.cwd)).toEqual(second);
-  expect(readFileSync(at('b'), 'utf8')).toBe('a file');
-});
+test.each<[string, () => unknown]>([
+  ['collected', () => work.workspaces.collect({ isLiving: () => false })],
+  ['lost with the store', () => rmSync(join(work.folder, 'store.git'), { recursive: true })],
+])(
+  'a killed rewind whose checkpoints were %s is given up: the files are recorded as they are',
+  async (_, lose) => {
+    const { one, two, second } = await twoStates();
+    await other('rewind', { ...REWIND, to: one, expected: two }, 'rewind-journalled').ended;
+    await lose();
+    const { hash } = await work.checkpoint('b');
+    expect(everythingIn(work.cwd)).toEqual(second);
+    expect(work.git('show', `${hash}:b`)).toBe('a file');
+    expect(work.logged.join()).toMatch(/given up.*checkpoint is not in the store/);
+    work.write('b', 'changed');
+    const after = await work.checkpoint('b');
+    await work.rewind(hash, { agent: 'b', expected: after.hash });
+    expect(everythingIn(work.cwd)).toEqual(second);
+  },
+);
 
 test('processes that take checkpoints at once and are killed leave a store that is whole', async () => {
   for (let n = 0; n < 30; n++) work.write(`f${n}`, `${n}`);
