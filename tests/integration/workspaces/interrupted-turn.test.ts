@@ -1,5 +1,8 @@
 // A long turn whose next run waits for a checkpoint, on a host whose activities end when the test says so.
+import type { WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import type { AgentHandle } from '../../../client/agents/agent-handle';
+import type { AgentResult } from '../../../contracts/agents/agent';
 import { quietenRuntime } from '../../../testing/quiet-runtime';
 import { testAddress, uniqueId } from '../../helpers/engines/temporal';
 import { count } from '../../helpers/run/long-run';
@@ -40,10 +43,20 @@ afterAll(async () => {
   await connection.close();
   expect(await files.close()).toEqual([]);
 }, 60_000);
-beforeEach(() => files.begin());
+beforeEach(() => {
+  for (const name of Object.keys(ends)) ends[name] = undefined;
+  files.begin();
+});
 afterEach(() => files.end());
 
-test('a turn that is interrupted while its next run waits for a checkpoint ends as interrupted', async () => {
+interface LongTurn {
+  agent: AgentHandle;
+  answer: Promise<AgentResult>;
+  turn: WorkflowHandle;
+}
+
+/** A turn that continues as new once its checkpoint has ended. */
+async function longTurn(): Promise<LongTurn> {
   const agent = engine.client.agent(uniqueId('moves-on'));
   const settings = files.settings([run('true'), { text: 'it went on' }]);
   await agent.start({ mode: 'conversation', ...settings, host });
@@ -55,12 +68,29 @@ test('a turn that is interrupted while its next run waits for a checkpoint ends 
     await Promise.all(Array.from({ length: AT_ONCE }, () => turn.signal('agentsEnded')));
   ends.command?.();
   await until(() => ends.checkpoint !== undefined);
+  return { agent, answer, turn };
+}
+
+test('a turn that is interrupted while its next run waits for a checkpoint ends as interrupted', async () => {
+  const { agent, answer, turn } = await longTurn();
   // Answered when the turn has ended.
   const interrupted = agent.interrupt();
   await until(async () => JSON.stringify(await turn.fetchHistory()).includes('"signalName":"interrupt"'));
   ends.checkpoint?.();
   expect(await answer).toMatchObject({ reason: 'interrupted', steps: 1 });
   await interrupted;
+  await agent.stop();
+  await agent.result();
+}, 120_000);
+
+test('a turn that is cancelled while no worker runs, after what its next run waited for, ends as stopped', async () => {
+  const { agent, answer, turn } = await longTurn();
+  await engine.killWorker();
+  ends.checkpoint?.();
+  await until(async () => (await turn.describe()).raw.pendingActivities?.length === 0);
+  await turn.cancel();
+  await engine.startWorker();
+  expect(await answer).toMatchObject({ reason: 'stopped', steps: 1 });
   await agent.stop();
   await agent.result();
 }, 120_000);

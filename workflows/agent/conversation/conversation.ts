@@ -4,6 +4,7 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
+  ContinueAsNew,
   isCancellation,
   log,
   setCurrentDetails,
@@ -139,19 +140,19 @@ export class Conversation {
   }
 
   async live(): Promise<AgentResult> {
-    let next: ConversationRecord | undefined;
+    let isLeaving = false;
     try {
-      next = await this.scope.run(() => this.converse());
+      await this.scope.run(() => this.converse());
     } catch (err) {
+      isLeaving = err instanceof ContinueAsNew;
       if (!isCancellation(err)) throw err;
     } finally {
-      if (!next) {
+      if (!isLeaving) {
         this.phase.isEnded = true;
         this.tell();
         await CancellationScope.nonCancellable(() => this.end());
       }
     }
-    if (next) return continueInNextRun<AgentWorkflow>(continuedInput(this.input, this.mode), next);
     const result = this.lastResult ?? STOPPED;
     this.queue.answerAll(STOPPED);
     const told = { ...result, ...(this.usage && { usage: this.usage }) };
@@ -203,8 +204,8 @@ export class Conversation {
     if (this.refused.length > 5) this.refused.shift();
   }
 
-  /** Runs until its end, or until it should continue as new with the returned record. */
-  private async converse(): Promise<ConversationRecord | undefined> {
+  /** Runs until its end, or until it continues as new. */
+  private async converse(): Promise<void> {
     if (this.input.workspace) await this.workspace.make();
     if (this.isFresh) this.transcript.push(...(await firstMessages(this.id, this.input)));
     const idleMs = this.input.idleMs ?? DAY_MS;
@@ -220,12 +221,11 @@ export class Conversation {
         next.done?.(result);
       } else if (this.isDraining) {
         const record = await this.drained();
-        if (record) return record;
+        if (record) await continueInNextRun<AgentWorkflow>(continuedInput(this.input, this.mode), record);
       } else if (this.isDone() || !((await this.idle(hasWork, idleMs)) || this.rewinds.delayEnd)) {
-        return undefined;
+        return;
       }
     }
-    return undefined;
   }
 
   /** False if nothing came in time. */
