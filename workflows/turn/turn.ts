@@ -282,11 +282,26 @@ class Turn {
 
   private async callTools(calls: ToolCall[], headline: string | null): Promise<void> {
     this.wallTime.start();
-    const results = await runCalls(
+    const started = runCalls(
       calls,
       (call, isReferredTo) => this.runCall(call, headline, isReferredTo),
       (call) => factsOf(call, this.keyOf(call)).session,
     );
+    const ended = new Map<number, ToolResult>();
+    for (const [index, call] of started.entries())
+      call.then(
+        (result) => ended.set(index, result),
+        () => undefined,
+      );
+    try {
+      await Promise.all(started);
+    } finally {
+      // Also of a step that is cut off: what has ended has had its effect.
+      this.recordResults([...started.keys()].flatMap((index) => ended.get(index) ?? []));
+    }
+  }
+
+  private recordResults(results: readonly ToolResult[]): void {
     for (const [index, result] of results.entries()) {
       toolCalled(result);
       // When little room is left, the remaining results share it; the calls have run, so each is recorded.

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowUpdateStage, type WorkflowHandle } from '@temporalio/client';
 import * as z from 'zod/mini';
+import type { ModelRequest } from '../../../models/provider';
 import { HoldfastTestEnvironment, simulatedHost } from '../../../testing';
 import { defineTool } from '../../../tools/tool';
 import { until } from '../../helpers/until';
@@ -28,11 +29,18 @@ const holding = defineTool({
     return 'done';
   },
 });
+const quick = defineTool({
+  name: 'quick',
+  description: 'Takes effect at once.',
+  args: z.strictObject({}),
+  effects: 'once',
+  run: () => Promise.resolve('took effect'),
+});
 
 beforeAll(async () => {
   env = await HoldfastTestEnvironment.createLocal({
     host: simulatedHost({ true: '' }),
-    tools: [big, holding],
+    tools: [big, holding, quick],
   });
 }, 60_000);
 afterAll(() => env.close());
@@ -172,6 +180,34 @@ test('an agent that is interrupted by a signal and then cancelled, both while a 
   await agent.state();
   await handle.cancel();
   await expect(agent.result()).rejects.toMatchObject({ code: 'agent_ended' });
+});
+
+test('a step that is cut off keeps the results of its calls that had ended, and the model gets them', async () => {
+  const agent = env.agent('cut-off');
+  const began = new Promise<void>((resolve) => (holds.began = resolve));
+  let n = 0;
+  const names = ['holds', 'quick'];
+  const calling = `<tool>${JSON.stringify(names.map((name) => ({ tool_name: name, arguments: {} })))}</tool>`;
+  const isTold = ({ messages }: ModelRequest): boolean =>
+    messages.some(({ text }) => text.includes('took effect'));
+  const model = env.model({
+    reply: (request) => Promise.resolve({ text: n++ === 0 ? calling : `told: ${isTold(request)}` }),
+  });
+  await agent.start({ mode: 'conversation', model, dialect: 'tagged' });
+  const first = agent.send('a');
+  await began;
+  const running = async (): Promise<number | undefined> =>
+    (await workflow('agent/cut-off/turn/1').describe()).raw.pendingActivities?.length;
+  await until(async () => (await running()) === 1);
+  await agent.recover('it hangs');
+  expect(await first).toMatchObject({ reason: 'recovered' });
+  const { messages } = await agent.transcript();
+  expect(messages.filter(({ role }) => role === 'tool')).toMatchObject([
+    { tool: 'quick', content: 'took effect' },
+  ]);
+  expect(await agent.send('b')).toMatchObject({ answer: 'told: true' });
+  await agent.stop();
+  await agent.result();
 });
 
 test('references that add up to more than can be recorded fail their call, and the turn continues', async () => {

@@ -16,14 +16,14 @@ type RunCall = (call: ToolCall, isReferredTo: boolean) => Promise<ToolResult>;
 const MAX_RESOLVED_BYTES = 1_000_000;
 
 /**
- * The results in the order of the calls. The dialect has already refused dangling references, and those to later calls.
+ * The calls in their order, all of them begun. The dialect has already refused dangling references, and those to later calls.
  * A session has one terminal: what is typed there, and which command is first, is not left to chance.
  */
 export function runCalls(
   calls: readonly ToolCall[],
   run: RunCall,
   sessionOf: (call: ToolCall) => number | undefined,
-): Promise<ToolResult[]> {
+): Promise<ToolResult>[] {
   const room = { bytes: MAX_RESOLVED_BYTES };
   const wanted = new Set(calls.flatMap(({ needs = [] }) => needs));
   const started = new Map<string, Promise<ToolResult>>();
@@ -41,7 +41,7 @@ export function runCalls(
     started.set(call.callId, result);
     if (session !== undefined) lastOf.set(session, result);
   }
-  return Promise.all(started.values());
+  return [...started.values()];
 }
 
 function sharesSession(sessions: readonly (number | undefined)[]): boolean {
