@@ -342,6 +342,15 @@ export const CATALOGUE = {
     (f: With<'agent' | 'how'>) => `Agent ${f.agent} ended without a result: ${f.how}.`,
     () => 'Its turns and its sessions’ logs are kept: look at them, then start another agent.',
   ),
+  turn_left_over: entry(
+    75,
+    true,
+    'none',
+    (f: With<'got'>) =>
+      `The message was not answered: a turn of an earlier agent has the workflow id ${f.got}, and does not end.`,
+    () =>
+      'Terminate that workflow in the web UI or with `temporal workflow terminate`, and send the message again.',
+  ),
   unknown_outcome: entry(
     70,
     false,

@@ -29,6 +29,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   prompt_over: 409,
   approval_changed: 409,
   agent_ended: 409,
+  turn_left_over: 409,
   agent_closed: 409,
   session_closed: 409,
   session_lost: 409,

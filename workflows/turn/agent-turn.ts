@@ -1,11 +1,16 @@
 // One turn of an agent, as a child workflow.
 import {
   ChildWorkflowFailure,
+  getExternalWorkflowHandle,
   isCancellation,
   ParentClosePolicy,
+  patched,
+  sleep,
   startChild,
   workflowInfo,
+  type ChildWorkflowHandle,
 } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { AgentInput, AgentSettings, Message, TurnResult } from '../../contracts/agents/agent';
 import { shareOf } from '../../contracts/agents/shares';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
@@ -38,9 +43,10 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
   const { agent, number, message, settings, extent, stepsBefore, tells, started } = of;
   const { runId, firstExecutionRunId: born } = workflowInfo();
   const earlier = { ...extent, runId };
-  try {
-    const child = await startChild(turn, {
-      workflowId: turnWorkflowId(agent, number),
+  const workflowId = turnWorkflowId(agent, number);
+  const start = (): Promise<ChildWorkflowHandle<typeof turn>> =>
+    startChild(turn, {
+      workflowId,
       args: [
         {
           ...{ agent, born, turn: number, message, settings, earlier, stepsBefore },
@@ -57,15 +63,51 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
       // So that the list of an agent's workflows includes its turns.
       typedSearchAttributes: [...attributesOfAgent(agent), ...(tells ? attributesOfState(TURN_STATE) : [])],
     });
+  try {
+    const child = await afterLeftover(workflowId, start);
     started(() => child.signal(signalOf(TURN_MESSAGES.interrupt)));
     return await child.result();
   } catch (err) {
-    if (!(err instanceof ChildWorkflowFailure) || isCancellation(err)) throw err;
-    const failed = new HoldfastError('internal', { reason: reasonOf(err.cause ?? err) });
+    if (isCancellation(err)) throw err;
+    const failed = lossOf(err);
+    if (!failed) throw err;
     const lost: Message[] = [{ role: 'user', text: message }];
     const error = failed.toData();
     // Without a number of calls: nobody knows.
     return { answer: null, reason: 'model_error', error, steps: 0, messages: lost, sessions: [] };
+  }
+}
+
+/** Undefined if it is not the turn that failed. */
+function lossOf(err: unknown): HoldfastError | undefined {
+  if (err instanceof HoldfastError) return err;
+  if (!(err instanceof ChildWorkflowFailure)) return undefined;
+  return new HoldfastError('internal', { reason: reasonOf(err.cause ?? err) });
+}
+
+/** A turn that is cancelled ends with its next task; a worker that was away may take a while to get to it. */
+const LEFTOVER_PAUSES_MS = [200, 1_000, 3_000, 6_000];
+
+/**
+ * A turn of an agent that was terminated may still hold the id that the next agent of that name needs. Throws
+ * `turn_left_over` if it does not end. Since 0.3; before, the agent failed. Asked only then: no other history has the patch.
+ */
+async function afterLeftover<T>(workflowId: string, start: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await start();
+    } catch (err) {
+      if (!(err instanceof WorkflowExecutionAlreadyStartedError) || !patched('cancels-leftover-turns'))
+        throw err;
+    }
+    const pauseMs = LEFTOVER_PAUSES_MS[attempt];
+    if (pauseMs === undefined) throw new HoldfastError('turn_left_over', { got: workflowId });
+    // It may have ended just now.
+    if (attempt === 0)
+      await getExternalWorkflowHandle(workflowId)
+        .cancel()
+        .catch(() => undefined);
+    await sleep(pauseMs);
   }
 }
 

@@ -145,6 +145,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   agent_working: { agent: 'a', what: 'turn 2' },
   no_checkpoint: { got: 'step 2', allowed: 'none' },
   agent_ended: { agent: 'a', how: 'it was cancelled' },
+  turn_left_over: { got: 'agent/a/turn/1' },
   model_failed: { reason: 'x' },
   model_rate_limit: { model: 'a:b', got: 'status 429', reason: 'x' },
   model_overloaded: { model: 'a:b', got: 'status 529', reason: 'x' },

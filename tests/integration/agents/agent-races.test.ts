@@ -210,6 +210,32 @@ test('a step that is cut off keeps the results of its calls that had ended, and 
   await agent.result();
 });
 
+/** As a turn that an earlier agent of this id has left over. On a queue without a worker it never ends. */
+const leftOver = (workflowId: string, taskQueue: string): Promise<WorkflowHandle> =>
+  env.client.temporal.workflow.start('quota', { workflowId, taskQueue, args: [] });
+
+test('a turn that an earlier agent left over is cancelled, and the new agent’s takes its place', async () => {
+  const left = await leftOver('agent/replaces/turn/1', env.client.server.queue);
+  await env.agent('replaces').start({ task: 'a', model: says('ok') });
+  expect(await env.agent('replaces').result()).toMatchObject({ answer: 'ok' });
+  await expect(left.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+});
+
+test('a turn that an earlier agent left over and that does not end fails one message, and the agent goes on', async () => {
+  const left = await leftOver('agent/goes-on/turn/2', 'nobody');
+  const agent = env.agent('goes-on');
+  await agent.start({ mode: 'conversation', model: says('ok') });
+  expect(await agent.send('a')).toMatchObject({ answer: 'ok' });
+  expect(await agent.send('b')).toMatchObject({
+    answer: null,
+    error: { code: 'turn_left_over', message: expect.stringContaining('agent/goes-on/turn/2') as string },
+  });
+  expect(await agent.send('c')).toMatchObject({ answer: 'ok' });
+  await left.terminate();
+  await agent.stop();
+  await agent.result();
+}, 60_000);
+
 test('references that add up to more than can be recorded fail their call, and the turn continues', async () => {
   const agent = env.agent('refers');
   const refs = Array.from({ length: 15 }, () => '$a');
