@@ -1,6 +1,8 @@
 // The sessions that an agent owns: those opened ahead, and those that its turns opened.
-import { patched } from '@temporalio/workflow';
+import { isCancellation, log, patched } from '@temporalio/workflow';
 import type { AgentInput, TurnResult } from '../../contracts/agents/agent';
+import { fromFailure } from '../../contracts/errors/failure';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { hostNameOf, shellOf } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
 import { closeSessions, resetSessions } from './conversation/between-turns';
@@ -46,14 +48,25 @@ export class AgentSessions {
     ]);
   }
 
-  /** @param turns how many turns have begun */
-  async close(reason: string, turns: number): Promise<void> {
-    if (this.input.keep || !this.mayBeOpen) return;
+  /**
+   * @param turns how many turns have begun
+   * @returns why some may still be open; the end of an agent does not fail for it
+   */
+  async close(reason: string, turns: number): Promise<unknown> {
+    if (this.input.keep || !this.mayBeOpen) return undefined;
     // In earlier releases, sessions that were opened ahead of a turn that never began stayed open.
-    if (turns === 0 && !patched('closes-sessions-opened-ahead')) return;
-    await closeSessions.executeWithOptions({ summary: label(`close the sessions: ${reason}`) }, [
-      this.all(reason),
-    ]);
+    if (turns === 0 && !patched('closes-sessions-opened-ahead')) return undefined;
+    try {
+      await closeSessions.executeWithOptions({ summary: label(`close the sessions: ${reason}`) }, [
+        this.all(reason),
+      ]);
+      return undefined;
+    } catch (err) {
+      // Since 0.3. Before, it cost the agent its result. Asked only then: no other history has the patch.
+      if (isCancellation(err) || !patched('ends-with-open-sessions')) throw err;
+      log.warn('the sessions of an agent could not be closed', { reason: reasonOf(fromFailure(err) ?? err) });
+      return err;
+    }
   }
 
   private all(reason: string): { agent: string; host: string; sessions: number[]; reason: string } {

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowUpdateStage, type WorkflowHandle } from '@temporalio/client';
 import * as z from 'zod/mini';
+import { HOST_NAMESPACE_MEMO } from '../../../contracts/messages';
 import type { ModelRequest } from '../../../models/provider';
 import { HoldfastTestEnvironment, simulatedHost } from '../../../testing';
 import { defineTool } from '../../../tools/tool';
@@ -283,3 +284,18 @@ test('an agent continues although its last answer and those of its sub-agents ar
   await agent.stop();
   await agent.result();
 }, 120_000);
+
+test('a task has its answer, and says so, although a session of it cannot be told to close', async () => {
+  const gone = await env.client.temporal.workflow.start('host', {
+    ...{ workflowId: 'host/gone', taskQueue: env.client.server.queue, args: [{}] as [object] },
+    memo: { [HOST_NAMESPACE_MEMO]: 'nowhere' },
+  });
+  const agent = env.agent('unclosed');
+  const model = calls([{ tool_name: 'input', arguments: { session: 0, keyboard: 'x' } }]);
+  await agent.start({ task: 'x', model, dialect: 'tagged', host: 'gone' });
+  expect(await agent.result()).toMatchObject({
+    answer: expect.stringContaining('namespace_missing') as string,
+  });
+  expect((await agent.ownState()).refused).toEqual([expect.stringContaining('nowhere')]);
+  await gone.terminate();
+}, 60_000);

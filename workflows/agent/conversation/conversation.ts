@@ -333,7 +333,8 @@ export class Conversation {
     const reason = this.phase.stopReason ?? 'its agent ended';
     log.info('agent ended', { reason, turns: this.turns });
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
-    await this.sessions.close(reason, this.turns);
+    const fault = await this.sessions.close(reason, this.turns);
+    if (fault !== undefined) this.refuse(fault);
     if (this.input.workspace) this.lastResult = await this.workspace.leave(this.lastResult ?? STOPPED);
   }
 
