@@ -188,7 +188,10 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
     resetSessions: ({ agent, host, sessions, reason }: ResetSessionsInput) =>
       beating(async () => {
         const all = await sessionsOf(client, { agent, host, sessions });
-        await Promise.all(all.map((ref) => ifItIsThere(() => client.session(ref).reset({ reason }))));
+        const { workflowExecution, activityId } = activityInfo();
+        // The same in each attempt: a command that has begun since in a session that was reset lives on.
+        const id = `${workflowExecution?.runId}/${activityId}/reset`;
+        await Promise.all(all.map((ref) => ifItIsThere(() => client.session(ref).reset({ id, reason }))));
       }),
   };
 }
