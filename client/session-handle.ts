@@ -59,11 +59,12 @@ export class SessionHandle {
    * Runs code, opening the session if needed, and answers at the command's end or its yield.
    * @param id repeating the id with the same code returns the same command's answer and runs nothing; with other code
    *   it throws `id_conflict`
+   * @param signal once it aborts, the command is not sent, or not again: it would open a session that was closed meanwhile
    */
-  async exec(request: ExecRequest, id: string = randomUUID()): Promise<CommandView> {
+  async exec(request: ExecRequest, id: string = randomUUID(), signal?: AbortSignal): Promise<CommandView> {
     const command = { id, ...parseRequest(MESSAGES.exec, request) };
     const send = (updateId: string): Promise<CommandView> =>
-      this.updateWithStart({ message: MESSAGES.exec, request: command, id: updateId });
+      this.updateWithStart({ message: MESSAGES.exec, request: command, id: updateId }, signal);
     const sentAt = Date.now();
     try {
       return await send(id);
@@ -154,7 +155,10 @@ export class SessionHandle {
     await this.deliver((handle) => sendSignal(handle, MESSAGES.input, identified));
   }
 
-  private updateWithStart<Request>(update: Update<Request, CommandView>): Promise<CommandView> {
+  private updateWithStart<Request>(
+    update: Update<Request, CommandView>,
+    signal?: AbortSignal,
+  ): Promise<CommandView> {
     const attributes = [...attributesOfSession(this.ref), ...attributesOfState(NEW_SESSION_STATE)];
     const send = (client: Client, given: StartAttributes): Promise<CommandView> => {
       const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOWS.execSession, {
@@ -172,7 +176,10 @@ export class SessionHandle {
         options,
       );
     };
-    return this.deliver((_handle, client) => withAttributes(attributes, (given) => send(client, given)));
+    return this.deliver(
+      (_handle, client) => withAttributes(attributes, (given) => send(client, given)),
+      signal,
+    );
   }
 
   private update<Request, Answer>(
@@ -184,8 +191,11 @@ export class SessionHandle {
     return this.deliver((_handle, client) => sendUpdate(client, workflowId, { message, request, id }));
   }
 
-  private async deliver<T>(send: (handle: WorkflowHandle, client: Client) => Promise<T>): Promise<T> {
-    const to = await this.delivery();
+  private async deliver<T>(
+    send: (handle: WorkflowHandle, client: Client) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const to = { ...(await this.delivery()), signal };
     return deliver(to, () => send(to.client.workflow.getHandle(to.workflowId), to.client));
   }
 

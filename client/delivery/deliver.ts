@@ -14,6 +14,8 @@ const PATIENCE_MS = 60_000;
 /** The longest that a task stays failed after its worker was killed. */
 const FAILING_MS = 12_000;
 const PAUSE_MS = 100;
+/** What closed the session may have cancelled the call, too: that learns of it with a heartbeat, up to four seconds later. */
+const CUT_OFF_MS = 5_000;
 /** A call that waited this long was accepted: its patience starts again. */
 const HEARD_MS = 10_000;
 const WORKER_CHECK_MS = 4_000;
@@ -63,18 +65,21 @@ export interface Delivery {
   needsWorker: boolean;
   /** A worker that is there answers it at once, and the server keeps no task of it that could be seen to time out. */
   isQuery?: boolean | undefined;
+  /** Once it aborts, nothing is sent any more: the sender's work was cut off. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
  * Throws the catalogue's error that the other side answered with; `no_server` after a minute (`patienceMs`) without one;
  * `no_worker` if nobody polls a task queue; `not_found` for a workflow that does not exist or has ended;
- * `namespace_missing`.
+ * `namespace_missing`; the signal's reason once that aborts.
  */
 export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
   // Patience starts with the first failure: the call may have waited much longer before that.
   let failingSince: number | undefined;
   let isTold = false;
   for (;;) {
+    to.signal?.throwIfAborted();
     const sentAt = performance.now();
     try {
       return await withWorkerCheck(to, send, failingSince === undefined ? 0 : RESTART_MS);
@@ -89,7 +94,8 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
         isTold = true;
         to.server.onDelay?.(isAway(err) ? `the server at ${to.server.address}` : reasonOf(err));
       }
-      await delay(PAUSE_MS);
+      const pauseMs = to.signal && fromFailure(err)?.code === 'session_closed' ? CUT_OFF_MS : PAUSE_MS;
+      await delay(pauseMs, undefined, { signal: to.signal }).catch(() => undefined);
     }
   }
 }

@@ -53,9 +53,10 @@ export const codeExecutionRemoteTool: Tool<Args> = {
       `[host ${host}]\n${viewText(await view, { through: REMOTE_TOOL, host })}`;
     if (runtime === 'output') return text(shell.output({ reader: AGENT_READER }, context.key));
     if (runtime === 'reset') return text(shell.reset({ ...(reason && { reason }) }, context.key));
-    const { yield: yielding } = context.settings;
+    const { key, signal, settings } = context;
+    const { yield: yielding } = settings;
     const request = { runtime, code, reset, reader: AGENT_READER, tools: grantOf(context) };
-    const running = shell.exec({ ...request, ...(yielding && { yield: yielding }) }, context.key);
+    const running = shell.exec({ ...request, ...(yielding && { yield: yielding }) }, key, signal);
     return text(running).catch(async (err: unknown) => {
       throw await shell.withRecent(err, `${context.key}/recent`);
     });

@@ -49,7 +49,7 @@ async function run({ session, code }: Args, runtime: Runtime, context: ToolConte
     const { yield: yielding } = context.settings;
     const tools = grantOf(context);
     const request = { runtime, code, reader: AGENT_READER, tools, ...(yielding && { yield: yielding }) };
-    return seenText(context, await shell.exec(request, context.key));
+    return seenText(context, await shell.exec(request, context.key, context.signal));
   } catch (err) {
     // Shows the model what keeps the session busy; nothing was typed into it.
     throw await shell.withRecent(err, `${context.key}/recent`);

@@ -19,13 +19,13 @@ export async function execInFree(
   { numbers, open }: FreeSessions,
   request: ExecRequest,
 ): Promise<{ session: SessionHandle; view: CommandView }> {
-  const { key } = context;
+  const { key, signal } = context;
   const candidates = await candidatesOf(context, { numbers, open });
   for (const number of candidates) {
     refuseOwnSession(context, number);
     const session = open(number);
     try {
-      return { session, view: await session.exec({ ...request, id: key }, key) };
+      return { session, view: await session.exec({ ...request, id: key }, key, signal) };
     } catch (err) {
       // Another command has this number: try the next one.
       const isTaken = err instanceof HoldfastError && err.code === 'busy' && number !== candidates.at(-1);

@@ -90,3 +90,24 @@ test('a workflow that starts just after it was not found is never told as one th
   expect(refused).toMatchObject({ code: 'not_found' });
   expect(refused).not.toHaveProperty('facts.ended');
 });
+
+test('a message is not sent again once its sender was cut off', async () => {
+  const over = new AbortController();
+  const send = jest.fn(() => {
+    over.abort(new Error('cut off'));
+    return Promise.reject(draining());
+  });
+  await expect(deliver({ ...to, signal: over.signal }, send)).rejects.toThrow('cut off');
+  await expect(deliver({ ...to, signal: over.signal }, send)).rejects.toThrow('cut off');
+  expect(send).toHaveBeenCalledTimes(1);
+});
+
+test('a closed session is opened by no call that learns a moment later that it was cut off, too', async () => {
+  const over = new AbortController();
+  const send = jest.fn(() =>
+    Promise.reject(toFailure(new HoldfastError('session_closed', { session: 0, reason: 'stopped' }))),
+  );
+  setTimeout(() => over.abort(new Error('cut off')), 500);
+  await expect(deliver({ ...to, signal: over.signal }, send)).rejects.toThrow('cut off');
+  expect(send).toHaveBeenCalledTimes(1);
+});
