@@ -62,8 +62,9 @@ export class TerminalConnection {
 
   refuse(err: unknown): void {
     if (this.isOver) return;
-    this.isOver = true;
     refuse(this.client, err);
+    // Not only once the client has left: what it sends until then must reach no terminal.
+    this.close();
   }
 
   close(): void {
@@ -75,6 +76,7 @@ export class TerminalConnection {
   }
 
   private take(said: FromClient, caller: Caller): void {
+    if (this.isOver) return;
     if (said.kind === 'hello') {
       if (this.hello) throw unexpected('a second hello');
       if (said.types) requireRole(caller, 'operator', 'Typing into a terminal');
@@ -96,7 +98,7 @@ export class TerminalConnection {
   private act(said: Extract<FromClient, { kind: 'input' | 'resize' }>): void {
     this.typing = this.typing
       .then(async () => {
-        if (!this.hello?.types || !this.attachment) return;
+        if (this.isOver || !this.hello?.types || !this.attachment) return;
         if (said.kind === 'resize') return this.attachment.resize(said);
         const { id, command } = said;
         const typed = await this.attachment.type(Buffer.from(said.data, 'base64'), { id, command });
@@ -182,6 +184,7 @@ export class TerminalConnection {
   }
 
   private end(): void {
+    if (this.isOver) return;
     this.send({ kind: 'ended' });
     this.client.close(1000);
   }
@@ -201,7 +204,9 @@ export class TerminalConnection {
     this.send({ kind: 'state', running, typist, isTypist, ...size, end });
   }
 
+  /** Nothing follows a refusal: a terminal that we have left would seem to have ended, and to have typed nothing. */
   private send(said: FromServer): void {
+    if (this.isOver) return;
     this.client.send(JSON.stringify(said), () => undefined);
   }
 }
