@@ -23,7 +23,7 @@ import { NamedImages } from './images/named-images';
 import { OidcAccess } from './oidc/oidc-access';
 import { servePage } from './page';
 import { ALL_ROUTES } from './routes/all-routes';
-import { serveTerminals } from './terminals/terminal-server';
+import { isUpgrade, serveTerminals } from './terminals/terminal-server';
 
 export interface GatewayOptions extends Omit<
   GatewayContext,
@@ -97,6 +97,8 @@ export async function startGateway({
   };
   const server = createServer({
     ...{ headersTimeout: HEADERS_MS, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
+    // Node before 22.21 (and 24.9) ignores this, and hands over every request that offers a protocol as one for a terminal.
+    shouldUpgradeCallback: isUpgrade,
   });
   limitRequests(server);
   server.maxConnections = MAX_CONNECTIONS;

@@ -22,6 +22,13 @@ const PING_MS = 20_000;
 
 const ALIVE = JSON.stringify({ kind: 'alive' } satisfies FromServer);
 
+/**
+ * For the server that `serveTerminals` gets. Other protocols are only offers, and their requests are like all others: Java's
+ * HttpClient, for example, offers HTTP/2 in clear text (`h2c`).
+ */
+export const isUpgrade = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket';
+
 /** Returns the function that ends all connections. */
 export function serveTerminals(server: Server, context: GatewayContext, door: FrontDoor): () => void {
   let served = 0;
