@@ -13,9 +13,16 @@ const ALIVE: Event = { event: 'alive', data: null };
 const RETRY_MS = 1_000;
 
 /** Streams events as they come; the generator is ended when the client has gone away or `over` aborts. */
-export function eventStream(events: AsyncGenerator<Event, void>): Response {
+export function eventStream(events: AsyncGenerator<Event, void>, over: AbortSignal): Response {
   const encoder = new TextEncoder();
   let timer: NodeJS.Timeout | undefined;
+  const finish = (): void => {
+    clearInterval(timer);
+    over.removeEventListener('abort', finish);
+    void events.return();
+  };
+  // Also for a client that reads nothing more, so that nothing is watched for it.
+  over.addEventListener('abort', finish);
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
@@ -28,15 +35,13 @@ export function eventStream(events: AsyncGenerator<Event, void>): Response {
     // Called when the client has read what there is: a slow one makes the generator wait.
     async pull(controller) {
       const result: IteratorResult<Event, void> = await events.next();
-      if (result.done) {
-        clearInterval(timer);
+      // What was read meanwhile is not for a client that is refused.
+      if (result.done || over.aborted) {
+        finish();
         controller.close();
       } else controller.enqueue(encoder.encode(textOf(result.value)));
     },
-    async cancel() {
-      clearInterval(timer);
-      await events.return(undefined);
-    },
+    cancel: finish,
   });
   return new Response(stream, {
     headers: {

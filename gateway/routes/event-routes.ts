@@ -21,7 +21,7 @@ const ofAll = route(
   async (asked) => {
     const { context, caller } = asked;
     return streamWhileAllowed(asked, (over) =>
-      eventStream(context.overview.follow(context.client, caller, over)),
+      eventStream(context.overview.follow(context.client, caller, over), over),
     );
   },
 );
@@ -45,7 +45,7 @@ const ofAgent = route(
     if (await hasSeenEnd(position, context.client.agent(params.agent)))
       return new Response(null, { status: 204 });
     const feed = context.feeds.of(context.client, context.dataDir, params.agent);
-    return streamWhileAllowed(asked, (over) => eventStream(agentEvents(feed, position, over)));
+    return streamWhileAllowed(asked, (over) => eventStream(agentEvents(feed, position, over), over));
   },
 );
 

@@ -2,7 +2,7 @@
 import type { AgentOverview, Message } from '../../../contracts/agents/agent';
 import { agentEvents, positionAfter } from '../../../gateway/events/agent-events';
 import type { AgentFeed } from '../../../gateway/events/agent-feed';
-import type { Event } from '../../../gateway/events/event';
+import { eventStream, type Event } from '../../../gateway/events/event';
 import { until } from '../../helpers/until';
 
 const RUN = '11111111-1111-7111-8111-1111111111aa';
@@ -152,4 +152,28 @@ test('the stream of a terminated agent ends when its turn has ended, with all th
   await following;
   // No turn ended by itself.
   expect(ids()).toEqual(['0', '1', '2', 'ended']);
+});
+
+test('a client that is refused while it is told of earlier runs gets no more than was on its way', async () => {
+  const LONG_AGO = '00000000-0000-7000-8000-000000000099';
+  const earlier = [state(100, { runId: LONG_AGO }), state(100)];
+  let isFollowed = false;
+  const feed = Object.assign(new Feed(state(8, { runId: NEXT_RUN })), {
+    follow: () => ((isFollowed = true), () => void (isFollowed = false)),
+    runsSince: () => Promise.resolve(earlier),
+    earlierMessages: (_run: string, from: number) =>
+      Promise.resolve(from < 100 ? [{ role: 'assistant', text: `${from}` }] : []),
+  });
+  const position = positionAfter(`0@${nameOf(LONG_AGO)}`);
+  const events = agentEvents(feed as unknown as AgentFeed, position, over.signal);
+  const reader = (eventStream(events, over.signal).body as ReadableStream<Uint8Array>).getReader();
+  await reader.read();
+  await reader.read();
+  expect(isFollowed).toBe(true);
+  over.abort();
+  // Nothing has been read since.
+  await until(() => !isFollowed);
+  let rest = 0;
+  while (!(await reader.read()).done) rest += 1;
+  expect(rest).toBeLessThanOrEqual(1);
 });
