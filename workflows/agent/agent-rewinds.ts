@@ -143,6 +143,9 @@ function answerAgain(
   id: string,
 ): RewindResult {
   if (request.to !== to) refuse('id_conflict', { got: id });
+  const what = keeps === undefined ? 'files' : files ? 'both' : 'conversation';
+  // In earlier releases, another part of the same step was answered as if it had been brought back.
+  if ((request.what ?? 'both') !== what && patched('rewind-ids-by-part')) refuse('id_conflict', { got: id });
   const changes = files && { counts: files.counts, paths: [], omitted: changedIn(files.counts) };
   return {
     step,

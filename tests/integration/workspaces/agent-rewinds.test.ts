@@ -142,7 +142,7 @@ describe('a rewind', () => {
     await agent.stop();
   });
 
-  test('is done once for an id, and refused for another step with the same id', async () => {
+  test('is done once for an id, and refused for another step or another part with the same id', async () => {
     const agent = await conversation(twoSteps);
     await agent.send('write');
     const first = await agent.workspace.rewind(1, {}, 'once');
@@ -150,6 +150,14 @@ describe('a rewind', () => {
     expect(await agent.workspace.rewind(1, {}, 'once')).toMatchObject({ step: first.step });
     expect(text('a.txt')).toBe('mine\n');
     await expect(agent.workspace.rewind(2, {}, 'once')).rejects.toMatchObject({ code: 'id_conflict' });
+    const files = await agent.workspace.rewind(1, { what: 'files', force: true }, 'files');
+    expect(await agent.workspace.rewind(1, { what: 'files' }, 'files')).toMatchObject({ step: files.step });
+    for (const [what, id] of [
+      ['files', 'once'],
+      ['both', 'files'],
+      ['conversation', 'files'],
+    ] as const)
+      await expect(agent.workspace.rewind(1, { what }, id)).rejects.toMatchObject({ code: 'id_conflict' });
     await agent.stop();
   });
 
