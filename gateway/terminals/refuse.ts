@@ -5,12 +5,16 @@ import { problemOf } from '../http/problem';
 
 /** RFC 6455, 7.4.1: what it asks for is against a policy. */
 const POLICY = 1008;
-/** For a client that does not read, or does not answer the close. */
 const LEAVE_MS = 2_000;
 
 export function refuse(client: WebSocket, err: unknown): void {
   const { code, detail, next } = problemOf(err);
   const said: FromServer = { kind: 'refused', problem: { code, detail, next } };
   client.send(JSON.stringify(said), () => client.close(POLICY, code));
+  endSoon(client);
+}
+
+/** Also the connection of a client that does not read, or does not answer the close. */
+export function endSoon(client: WebSocket): void {
   setTimeout(() => client.terminate(), LEAVE_MS).unref();
 }

@@ -11,7 +11,7 @@ import { callerOf, watchCaller } from '../access/who';
 import type { GatewayContext } from '../gateway-context';
 import { refusalOf, type FrontDoor } from '../http/front-door';
 import { checkedParams } from '../http/read-request';
-import { refuse } from './refuse';
+import { endSoon, refuse } from './refuse';
 import { TerminalConnection } from './terminal-connection';
 
 const PATH = /^\/v1\/sessions\/([^/]+)\/([^/]+)\/([^/]+)\/terminal$/;
@@ -79,7 +79,10 @@ export function serveTerminals(server: Server, context: GatewayContext, door: Fr
     }
   };
   return () => {
-    for (const client of sockets.clients) client.close(GOING_AWAY);
+    for (const client of sockets.clients) {
+      client.close(GOING_AWAY);
+      endSoon(client);
+    }
     sockets.close();
   };
 }

@@ -1,6 +1,6 @@
-// What a terminal's client can still do after it is refused, for example because its token was revoked.
+// What a terminal's client can still do after it is refused, for example because its token was revoked, or the gateway ends.
 import { EventEmitter, once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
@@ -98,6 +98,19 @@ class StubbornClient {
   }
 }
 
+/** With a client that has connected. */
+async function served({ context }: FarTerminal): Promise<{
+  server: Server;
+  close: () => void;
+  client: StubbornClient;
+}> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = serveTerminals(server, context, { hosts: [`127.0.0.1:${port}`] });
+  return { server, close, client: StubbornClient.open(port) };
+}
+
 /** Without a network: what the connection does with its client is up to the test. */
 function connected({ context }: FarTerminal): {
   client: Record<'send' | 'close' | 'terminate', jest.Mock>;
@@ -119,11 +132,7 @@ afterEach(() => {
 
 test('a client whose token is revoked types nothing more, and loses a connection that it does not close', async () => {
   const terminal = new FarTerminal();
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const close = serveTerminals(server, terminal.context, { hosts: [`127.0.0.1:${port}`] });
-  const client = StubbornClient.open(port);
+  const { server, close, client } = await served(terminal);
   try {
     client.send(hello);
     client.send(input('before'));
@@ -138,6 +147,19 @@ test('a client whose token is revoked types nothing more, and loses a connection
     client.leave();
     close();
     server.close();
+  }
+}, 30_000);
+
+test('a gateway that ends waits only a few seconds for a client that answers no close', async () => {
+  const { server, close, client } = await served(new FarTerminal());
+  client.send(hello);
+  await until(() => client.said.includes('"state"'));
+  close();
+  server.close();
+  try {
+    await until(() => client.isClosed, 5_000);
+  } finally {
+    client.leave();
   }
 }, 30_000);
 
