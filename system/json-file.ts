@@ -1,7 +1,8 @@
-// Small JSON files that are written atomically, even if a process dies.
+// Small files that are written atomically, even if a process dies; most are JSON.
 import {
   closeSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
   renameSync,
@@ -9,21 +10,41 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { asStorageFailure } from './storage-failure';
 
 /**
  * Writes by rename; readable by this user only. Throws `storage_failed` or `resources_exhausted`, and then leaves no
- * file. A power failure may leave an empty one.
+ * file. A power failure may leave an empty one, or the earlier one, unless it is flushed.
  */
-export function writeJson(path: string, value: unknown): void {
+export function writeJson(path: string, value: unknown, { flush = false } = {}): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    writeFileSync(temporary, JSON.stringify(value), { mode: 0o600 });
+    writeFileSync(temporary, JSON.stringify(value), { mode: 0o600, flush });
     renameSync(temporary, path);
   } catch (err) {
     removeQuietly(temporary);
     throw asStorageFailure(err);
   }
+  if (flush) flushFolder(dirname(path));
+}
+
+/**
+ * Creates a file that never changes, readable by this user only; one that exists stays as it is. Not even a full disk or
+ * a power failure leaves a part of it. Throws like `writeJson`.
+ */
+export function createOnce(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flush: true });
+    // If two processes create it at once, the first one wins: a link does not replace.
+    linkSync(temporary, path);
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code !== 'EEXIST') throw asStorageFailure(err);
+  } finally {
+    removeQuietly(temporary);
+  }
+  flushFolder(dirname(path));
 }
 
 /** From then on, a power failure takes back no name that was given in the folder. Throws like `writeJson`. */

@@ -25,6 +25,8 @@ function remedyOfDisk(reason: string): string {
   if (/EROFS|read-only/.test(reason)) return 'Mount it writable again';
   if (/EPERM|EACCES/.test(reason)) return 'Let this user change it (its owner, its mode, `lsattr`)';
   if (/ENOENT|ENOTDIR|EEXIST/.test(reason)) return 'Name another folder, or remove what is in its way';
+  if (/damaged/.test(reason))
+    return 'Restore it from a backup, or remove it (docs/operating.md says what is lost with it)';
   return 'Check that disk';
 }
 

@@ -5,6 +5,7 @@ import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { createOnce, removeQuietly } from '../../system/json-file';
 import { systemProgram } from '../trusted-program';
 
 /** Clients compare the fingerprint and nothing else, so the expiry date does not matter. */
@@ -57,13 +58,17 @@ function makeCertificate(host: string, keyFile: string, certFile: string): void 
   renameSync(made, certFile);
 }
 
-/** Created on first use. */
+/** Created on first use. Throws `storage_failed`. */
 export function attachToken(dataDir: string, host: string): string {
   const file = join(dataDir, `attach.${host}.token`);
-  try {
-    writeFileSync(file, `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (err) {
-    if ((err as NodeJS.ErrnoException).code !== 'EEXIST') throw err;
-  }
+  const known = readToken(file);
+  if (known) return known;
+  // Empty, as an earlier release left it when the disk was full: it admits nobody.
+  if (known === '') removeQuietly(file);
+  createOnce(file, `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`);
   return readFileSync(file, 'utf8').trim();
+}
+
+function readToken(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }

@@ -1,26 +1,20 @@
 // Identifies a data folder by an id, so that others can tell it from every other folder.
 import { randomUUID } from 'node:crypto';
-import { linkSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readJson } from '../../system/json-file';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { createOnce, readJson } from '../../system/json-file';
 import { makeFolder } from '../../system/make-folder';
-import { asStorageFailure } from '../../system/storage-failure';
 
-/** The id of a data folder, created if it has none yet. Throws `storage_failed`. */
+/** The id of a data folder, created if it has none yet. Throws `storage_failed`, also if its file is damaged. */
 export function dataFolderId(dataDir: string): string {
   const path = join(dataDir, 'folder.json');
-  const known = readJson<{ id: string }>(path);
-  if (known) return known.id;
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
+  if (!existsSync(path)) {
     makeFolder(dataDir);
-    writeFileSync(temporary, JSON.stringify({ id: randomUUID() }), { mode: 0o600 });
-    // If two processes create it at once, the first one wins: a link does not replace.
-    linkSync(temporary, path);
-  } catch (err) {
-    if ((err as NodeJS.ErrnoException).code !== 'EEXIST') throw asStorageFailure(err);
-  } finally {
-    rmSync(temporary, { force: true });
+    createOnce(path, JSON.stringify({ id: randomUUID() }));
   }
-  return dataFolderId(dataDir);
+  const known = readJson<{ id?: unknown } | null>(path)?.id;
+  // Not replaced: with another id, the folder would lose its hosts and its open sessions without a word.
+  if (typeof known !== 'string') throw new HoldfastError('storage_failed', { reason: `${path} is damaged` });
+  return known;
 }

@@ -1,5 +1,6 @@
 // What code may do on this host. Kept in a file on the host, so that a change takes effect with the next call, and only
 // this machine's user can make one.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { ACCESS, type Access } from '../../contracts/sessions/remote-hosts';
@@ -18,15 +19,18 @@ export class HostAccess {
     this.file = join(dataDir, `access.${host}.json`);
   }
 
-  /** An unreadable file forbids everything: its author wanted to restrict something. */
+  /** A damaged file forbids everything: its author wanted to restrict something. */
   get current(): Access {
-    const found = readJson<{ access?: unknown }>(this.file);
-    if (found === undefined) return 'read-write';
-    return ACCESS.find((access) => access === found.access) ?? 'off';
+    // Before it is read: it may be written for the first time just now.
+    const isThere = existsSync(this.file);
+    const found = readJson<{ access?: unknown } | null>(this.file);
+    if (found === undefined && !isThere) return 'read-write';
+    return ACCESS.find((access) => access === found?.access) ?? 'off';
   }
 
+  /** Not even a power failure takes it back. Throws `storage_failed`. */
   set(access: Access): void {
-    writeJson(this.file, { access });
+    writeJson(this.file, { access }, { flush: true });
   }
 
   /** Throws `execution_disabled` or `read_only_host`. Ending what runs is always allowed. */
