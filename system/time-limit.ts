@@ -21,8 +21,8 @@ export function withinTime<T>(limitMs: number, work: () => T): T {
 
 /** Whether the time has been used up, for work that asks again and again. */
 export function timeLimit(limitMs: number): () => boolean {
-  const [until, untilProcessor] = [Date.now() + limitMs, processorMs() + limitMs];
-  return () => Date.now() > until && processorMs() > untilProcessor;
+  const [until, untilProcessor] = [performance.now() + limitMs, processorMs() + limitMs];
+  return () => performance.now() > until && processorMs() > untilProcessor;
 }
 
 /** Processor time of this thread in milliseconds; before Node 23.9, of the whole process, which is never less. */

@@ -203,8 +203,8 @@ export class AttachConnection {
         got: String(from),
         allowed: 'a number',
       });
-    const until = Date.now() + Math.min(MAX_WAIT_MS, waitMs);
-    while (from !== null && logEnd(log) <= from && Date.now() < until && !signal.aborted)
+    const until = performance.now() + Math.min(MAX_WAIT_MS, waitMs);
+    while (from !== null && logEnd(log) <= from && performance.now() < until && !signal.aborted)
       await delay(LOOK_EVERY_MS);
     const end = logEnd(log);
     const at = from ?? end;

@@ -41,7 +41,7 @@ export class AttachServer {
     onCrowded: (oldest) => this.tellOfCrowd(oldest),
   });
   private readonly known = new KnownConnections(MAX_CONNECTIONS);
-  private lastStranger = 0;
+  private lastStranger = -Infinity;
 
   constructor(private readonly options: AttachServerOptions) {}
 
@@ -172,8 +172,8 @@ export class AttachServer {
   }
 
   private mayTellStranger(): boolean {
-    if (Date.now() - this.lastStranger < AUDIT_STRANGERS_MS) return false;
-    this.lastStranger = Date.now();
+    if (performance.now() - this.lastStranger < AUDIT_STRANGERS_MS) return false;
+    this.lastStranger = performance.now();
     return true;
   }
 

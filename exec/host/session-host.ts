@@ -196,8 +196,8 @@ export class SessionHost implements Terminals {
       this.connections.ask(ref, 'close', { reason }, signal),
     );
     this.connections.forget(ref);
-    const until = Date.now() + CLOSED_MS;
-    while (answer && holder && isAlive(holder.identity) && Date.now() < until) await delay(5);
+    const until = performance.now() + CLOSED_MS;
+    while (answer && holder && isAlive(holder.identity) && performance.now() < until) await delay(5);
     await removeDeadHolder(this.paths(ref));
     return { snapshot: answer ?? this.deadSnapshot(ref), killed };
   }

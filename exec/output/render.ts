@@ -31,9 +31,9 @@ export async function renderText(data: Buffer): Promise<string> {
   const text = data.toString('utf8');
   if (!NEEDS_EMULATOR.test(text)) return text.replace(/\r+\n/g, '\n');
   const screen = new Screen();
-  const deadline = Date.now() + BUDGET_MS;
+  const deadline = performance.now() + BUDGET_MS;
   for (let at = 0; at < text.length; at += PIECE) {
-    if (Date.now() > deadline) return withoutSequences(text);
+    if (performance.now() > deadline) return withoutSequences(text);
     await screen.write(text.slice(at, at + PIECE));
   }
   const lines = screen.end();

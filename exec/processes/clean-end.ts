@@ -40,7 +40,7 @@ export async function endCleanly({ find, isOwnShell }: Tree): Promise<void> {
 /** Stops what `find` returns until it finds nothing new, and returns all of it. */
 async function freeze(find: () => number[]): Promise<number[]> {
   const seen = new Set<number>();
-  for (const until = Date.now() + FREEZE_MS; Date.now() < until;) {
+  for (const until = performance.now() + FREEZE_MS; performance.now() < until;) {
     const fresh = find().filter((pid) => !seen.has(pid));
     if (fresh.length === 0) break;
     for (const pid of fresh) seen.add(pid);
@@ -51,8 +51,8 @@ async function freeze(find: () => number[]): Promise<number[]> {
 
 /** Waits until none of them runs its own code. */
 export async function stopped(pids: number[]): Promise<void> {
-  const until = Date.now() + STOP_MS;
-  for (let left = pids; left.length > 0 && Date.now() < until;) {
+  const until = performance.now() + STOP_MS;
+  for (let left = pids; left.length > 0 && performance.now() < until;) {
     left = left.filter((pid) => /^[RS]$/.test(livingStat(pid)?.state ?? ''));
     // No busy loop: on a busy machine it takes the time that the process needs to come to its stop.
     if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

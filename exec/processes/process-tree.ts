@@ -87,7 +87,7 @@ async function killFound({ leader, mark, ownShell }: Tree): Promise<number[]> {
   await endCleanly({ find, isOwnShell: isShellOf(ownShell) });
   let left = find();
   // Repeatedly: a process that forks during the search leaves its children to the next search.
-  for (const until = Date.now() + GONE_MS; left.length > 0 && Date.now() < until;) {
+  for (const until = performance.now() + GONE_MS; left.length > 0 && performance.now() < until;) {
     killAll(left);
     await gone(left, AGAIN_MS);
     left = find();

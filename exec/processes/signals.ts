@@ -22,9 +22,9 @@ export function killAll(pids: readonly number[]): void {
 
 /** Resolves with those that still run after `withinMs`. */
 export async function gone(pids: number[], withinMs: number): Promise<number[]> {
-  const until = Date.now() + withinMs;
+  const until = performance.now() + withinMs;
   let left = pids.filter(isRunning);
-  while (left.length > 0 && Date.now() < until) {
+  while (left.length > 0 && performance.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     left = left.filter(isRunning);
   }

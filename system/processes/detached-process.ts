@@ -58,7 +58,7 @@ export async function startDetached<Facts>(choice: Detached<Facts>): Promise<Sta
   child.once('error', (err) => (ended = err.message));
   child.once('exit', (code, signal) => (ended ??= `it ended with ${code ?? signal}`));
   let hasBegun = replaces === undefined;
-  const loadUntil = Date.now() + (replaces?.loadMs ?? 0);
+  const loadUntil = performance.now() + (replaces?.loadMs ?? 0);
   for (;;) {
     const facts = child.pid === undefined ? undefined : readyAs(child.pid);
     if (facts !== undefined) {
@@ -76,7 +76,7 @@ export async function startDetached<Facts>(choice: Detached<Facts>): Promise<Sta
       });
       // It may have ended meanwhile.
       if (child.connected) child.send(BEGIN);
-    } else if (!hasBegun && Date.now() > loadUntil) {
+    } else if (!hasBegun && performance.now() > loadUntil) {
       ended = `it has not loaded after ${replaces?.loadMs} ms`;
       child.kill('SIGKILL');
     }

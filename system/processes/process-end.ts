@@ -13,9 +13,9 @@ export async function endGroup(identity: Identity, graceMs: number): Promise<voi
   send(identity, 'SIGTERM');
   // A stopped process would handle it only when continued.
   send(identity, 'SIGCONT');
-  const deadline = Date.now() + graceMs;
+  const deadline = performance.now() + graceMs;
   while (isAlive(identity)) {
-    if (Date.now() >= deadline) send(identity, 'SIGKILL');
+    if (performance.now() >= deadline) send(identity, 'SIGKILL');
     await sleep(LOOK_EVERY_MS);
   }
 }

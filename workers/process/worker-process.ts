@@ -121,11 +121,11 @@ async function resetLost(
 
 /** A worker that was suspended together with the machine beats again within a moment. */
 async function refuseSilent({ dataDir, replace }: WorkerChoice): Promise<void> {
-  const until = Date.now() + AWAKE_MS;
+  const until = performance.now() + AWAKE_MS;
   for (let silent = findSilentWorker(dataDir); silent; silent = findSilentWorker(dataDir)) {
     const running = runningWorker(dataDir);
     if (replace && running) await endGroup(running.identity, 0);
-    else if (Date.now() > until) throw silent;
+    else if (performance.now() > until) throw silent;
     else await delay(LOOK_EVERY_MS);
   }
 }

@@ -155,13 +155,13 @@ function startSpare(folder: string, { cwd, env, treeKill, sandbox }: SpareConfig
 /** Waits until the spares of killed workers have exited, which they do by themselves, and removes their files. */
 export async function endLeftOverSpares(dataDir: string): Promise<void> {
   const folder = join(dataDir, 'spares');
-  const late = Date.now() + ENDED_MS;
+  const late = performance.now() + ENDED_MS;
   for (const directory of spareFolders(folder)) {
     const { config, owner } = spareFiles(directory);
     const starter = readJson<SpareConfig>(config)?.starter;
     const spare = readProcessRecord<Identity>(owner);
     if (!starter || isAlive(starter) || !spare) continue;
-    while (isAlive(spare) && Date.now() < late) await delay(5);
+    while (isAlive(spare) && performance.now() < late) await delay(5);
     if (isAlive(spare)) process.kill(spare.pid, 'SIGKILL');
   }
   removeLeftOver(folder);
