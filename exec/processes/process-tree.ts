@@ -2,6 +2,7 @@
 // With a PID namespace the kernel does the last step; without one it is a search of the process table.
 import type { TreeKill } from '../../contracts/sessions/session';
 import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { systemProgram } from '../trusted-program';
 import {
   childrenOf,
@@ -62,8 +63,10 @@ export function detectTreeKill(): TreeKill {
 
 export interface Tree {
   kind: TreeKill;
-  /** Process id of the terminal's leader. */
-  leader: number;
+  /** Process id of the terminal's leader; undefined if that is gone: its number may belong to another process. */
+  leader: number | undefined;
+  /** A link in /proc to the terminal, open in some process. By default the leader's. */
+  terminal?: string | undefined;
   /** A text in the environment of everything that the session started. */
   mark: string;
   /** A text that occurs only in the command line of the session's own shell and its copies. */
@@ -76,13 +79,20 @@ export interface Tree {
  * but now belong to another user; a process that removed every trace of the session is neither found nor reported.
  */
 export async function killTree(tree: Tree): Promise<number[]> {
-  return tree.kind === 'process-search' ? killFound(tree) : killNamespace(tree);
+  if (tree.kind === 'process-search') return killFound(tree);
+  // The kernel ends the namespace with its leader.
+  return tree.leader === undefined ? [] : killNamespace(tree.leader, tree.ownShell);
 }
 
-async function killFound({ leader, mark, ownShell }: Tree): Promise<number[]> {
-  const tty = readLink(`/proc/${leader}/fd/0`);
+async function killFound({
+  leader,
+  mark,
+  ownShell,
+  terminal = `/proc/${leader}/fd/0`,
+}: Tree): Promise<number[]> {
+  const tty = openFile(terminal);
   // The holder has the terminal open, and does not belong to the session.
-  const strangers = new Set<number>([processStat(leader)?.parent ?? leader]);
+  const strangers = new Set<number>(leader === undefined ? [] : [processStat(leader)?.parent ?? leader]);
   const find = (): number[] => bySearch({ leader, mark, tty, strangers }).filter(isRunning);
   await endCleanly({ find, isOwnShell: isShellOf(ownShell) });
   let left = find();
@@ -92,6 +102,7 @@ async function killFound({ leader, mark, ownShell }: Tree): Promise<number[]> {
     await gone(left, AGAIN_MS);
     left = find();
   }
+  if (leader === undefined) return gone(left, AGAIN_MS);
   // Last, because while it lives no other session can be given its terminal's name. Its end hangs up the terminal,
   // which also ends other users' processes unless they ignore that.
   signal(leader, 'SIGKILL');
@@ -103,7 +114,7 @@ async function killFound({ leader, mark, ownShell }: Tree): Promise<number[]> {
  * By parentage alone: init adopts all orphans of the namespace, and the kernel ends init only when nothing else is left
  * in it. To look at all of the machine's processes cost each session's end more the more sessions there were.
  */
-async function killNamespace({ leader, ownShell }: Tree): Promise<number[]> {
+async function killNamespace(leader: number, ownShell: string): Promise<number[]> {
   const [init] = childrenOf(leader);
   // Init keeps running: it adopts the orphans, and runs nothing itself.
   const find = (): number[] => descendantsOf(leader).filter((pid) => pid !== init && isRunning(pid));
@@ -122,23 +133,30 @@ const isShellOf =
   (pid: number): boolean =>
     readText(`/proc/${pid}/cmdline`)?.includes(ownShell) ?? false;
 
+/** A file that a process has open: containers have terminals of the same name, so the name alone says nothing. */
+interface OpenFile {
+  name: string;
+  device: number;
+  inode: number;
+}
+
 interface Traces {
-  leader: number;
+  leader: number | undefined;
   mark: string;
-  tty: string | undefined;
+  tty: OpenFile | undefined;
   /** Processes already examined that are not ours: a repeated search must be faster than forks. */
   strangers: Set<number>;
 }
 
 /** By parentage, session, environment and open terminal: to be missed, a process has to shed all four. */
 function bySearch({ leader, mark, tty, strangers }: Traces): number[] {
-  const mine = new Set(descendantsOf(leader));
+  const mine = new Set(leader === undefined ? [] : descendantsOf(leader));
   const others = listNumeric('/proc').filter((pid) => !mine.has(pid));
   return [...mine, ...others].filter((pid) => {
     if (pid === leader || pid === process.pid || strangers.has(pid)) return false;
     const isOurs =
       mine.has(pid) ||
-      processStat(pid)?.session === leader ||
+      (leader !== undefined && processStat(pid)?.session === leader) ||
       readText(`/proc/${pid}/environ`)?.includes(mark) ||
       (tty !== undefined && hasOpen(pid, tty));
     if (!isOurs) strangers.add(pid);
@@ -146,5 +164,22 @@ function bySearch({ leader, mark, tty, strangers }: Traces): number[] {
   });
 }
 
-const hasOpen = (pid: number, path: string): boolean =>
-  listNumeric(`/proc/${pid}/fd`).some((fd) => readLink(`/proc/${pid}/fd/${fd}`) === path);
+function hasOpen(pid: number, { name, device, inode }: OpenFile): boolean {
+  const links = listNumeric(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
+  return links.some((link) => {
+    // The name first: asked of a network file system, for the file itself, it might not answer.
+    const found = readLink(link) === name ? openFile(link) : undefined;
+    return found?.device === device && found.inode === inode;
+  });
+}
+
+function openFile(link: string): OpenFile | undefined {
+  const name = readLink(link);
+  if (name === undefined) return undefined;
+  try {
+    const { dev, ino } = statSync(link);
+    return { name, device: dev, inode: ino };
+  } catch {
+    return undefined;
+  }
+}

@@ -20,7 +20,7 @@ import type { Runtime, TreeKill } from '../../../contracts/sessions/session';
 import { quote } from '../../../contracts/text/shell-word';
 import { removeQuietly } from '../../../system/json-file';
 import { shellAsset } from '../../../system/package-root';
-import { childrenOf, isRunning, processStat, readLink, readText } from '../../../system/processes/proc';
+import { childrenOf, processStat, readLink, readText } from '../../../system/processes/proc';
 import type { TerminalSize } from '../../protocol';
 import { INSIDE } from '../../sandbox/bubblewrap';
 import type { CoverWatch } from '../../sandbox/cover-watch';
@@ -34,6 +34,7 @@ import { answersFolder, readMissingPackages } from './missing-packages';
 import { outsideProgram } from './outside-programs';
 import { readReports } from './reports';
 import { killTree, shellCommand, treeCommand } from '../../processes/process-tree';
+import { signal } from '../../processes/signals';
 import { ScriptFiles } from './script-files';
 import type { SessionSecrets } from '../session-secrets';
 import { toolsScript, type CommandTools } from './tools-script';
@@ -81,6 +82,8 @@ export class Shell {
   private up: Socket | undefined;
   private readonly channels: number[] = [];
   private readonly down: number;
+  /** The terminal's other side. */
+  private slave: number | undefined;
   private readonly nonce = randomBytes(8).toString('hex');
   private readonly output: FencedOutput;
   private readonly mark: string;
@@ -90,6 +93,8 @@ export class Shell {
   private taken: Promise<void> = Promise.resolve();
   private take: () => void = () => undefined;
   private isDown = false;
+  /** From then on its process id may belong to any process. */
+  private isLeaderGone = false;
   private ending = false;
   private ended = false;
   private events: ShellEvents | null = null;
@@ -193,7 +198,7 @@ export class Shell {
   }
 
   get foregroundGroup(): number | undefined {
-    const group = processStat(this.leader)?.foregroundGroup;
+    const group = this.isLeaderGone ? undefined : processStat(this.leader)?.foregroundGroup;
     return group !== undefined && group > 0 ? group : undefined;
   }
 
@@ -283,8 +288,13 @@ export class Shell {
    */
   async end(): Promise<number[]> {
     this.ending = true;
-    const { treeKill: kind } = this.options;
-    const left = await killTree({ kind, leader: this.leader, mark: this.mark, ownShell: this.rc });
+    const left = await killTree({
+      kind: this.options.treeKill,
+      leader: this.isLeaderGone ? undefined : this.leader,
+      terminal: `/proc/self/fd/${this.slave}`,
+      mark: this.mark,
+      ownShell: this.rc,
+    });
     this.output.flush();
     this.ended = true;
     this.output.close();
@@ -325,7 +335,8 @@ export class Shell {
       if (!this.ended) this.output.push(data as unknown as Buffer);
     });
     terminal.onExit(() => this.onLeaderExit());
-    this.channels.push(heldOpen(terminal));
+    this.slave = heldOpen(terminal);
+    this.channels.push(this.slave);
     return terminal;
   }
 
@@ -355,17 +366,18 @@ export class Shell {
   }
 
   private onLeaderExit(): void {
+    this.isLeaderGone = true;
     // Only a kill from outside ends the leader while the epoch lives.
     if (!this.ending) this.shellEnded(128 + 9);
   }
 
   /** Ends the shell, which could now see or change what its sandbox should hide or protect. */
   private uncovered(path: string): void {
-    if (this.ending) return;
+    if (this.ending || this.isLeaderGone) return;
     const told = `\r\n[${path} was replaced outside, so the sandbox no longer covers it: this shell has been ended]\r\n`;
     this.events?.onOutput(Buffer.from(told));
     // Its namespace goes with it. A spare has no session to open another shell: its holder exits.
-    if (isRunning(this.leader)) process.kill(this.leader, 'SIGKILL');
+    signal(this.leader, 'SIGKILL');
     if (!this.events) process.kill(process.pid, 'SIGTERM');
   }
 

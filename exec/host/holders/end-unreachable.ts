@@ -7,14 +7,7 @@ import { settled } from './dead-session';
 import type { HolderRecord } from '../../client/holder-client';
 import { killTree } from '../../processes/process-tree';
 import { readJson, removeQuietly, writeJson } from '../../../system/json-file';
-import {
-  childrenOf,
-  descendantsOf,
-  isRunning,
-  listNumeric,
-  processStat,
-  readText,
-} from '../../../system/processes/proc';
+import { childrenOf, descendantsOf, processStat, readText } from '../../../system/processes/proc';
 import { identitiesOf, isAlive, type Identity } from '../../../system/processes/process-identity';
 import type { SessionPaths } from '../../session-paths';
 import type { HolderConfig } from '../../holder-config';
@@ -91,27 +84,9 @@ async function endTree(paths: SessionPaths, holder: Identity): Promise<number[]>
   return left;
 }
 
-/** If the leader is gone, the mark finds the others; with a namespace they are gone too. */
-async function endRecorded(kind: TreeKill, { leader, mark, ownShell }: TreeRecord): Promise<number[]> {
-  if (isAlive(leader)) return killTree({ kind, leader: leader.pid, mark, ownShell });
-  if (kind !== 'process-search') return [];
-  const marked = (): Identity[] =>
-    identitiesOf(
-      listNumeric('/proc').filter(
-        (pid) => isRunning(pid) && readText(`/proc/${pid}/environ`)?.includes(mark),
-      ),
-    );
-  let left = marked();
-  for (
-    const until = performance.now() + GONE_MS;
-    left.length > 0 && performance.now() < until;
-    left = marked()
-  ) {
-    for (const one of left) send(one, 'SIGKILL');
-    await gone(left);
-  }
-  return left.map(({ pid }) => pid);
-}
+/** If the leader is gone, the mark finds the others. */
+const endRecorded = (kind: TreeKill, { leader, mark, ownShell }: TreeRecord): Promise<number[]> =>
+  killTree({ kind, leader: isAlive(leader) ? leader.pid : undefined, mark, ownShell });
 
 function send(identity: Identity, signal: NodeJS.Signals): void {
   try {
