@@ -116,7 +116,7 @@ export class Holder {
   async end(reason: string | null): Promise<unknown> {
     this.isEnding = true;
     const snapshot = await this.session.reset({ id: `close-${process.pid}`, reason, by: 'closed' });
-    removeQuietly(this.paths.holder);
+    for (const path of [this.paths.holder, this.paths.tree]) removeQuietly(path);
     // Leaves time to write the answer.
     setImmediate(() => this.socket.close());
     setTimeout(() => process.exit(0), 50);

@@ -8,7 +8,14 @@ import { isPassing } from '../../contracts/errors/passing';
 import type { SecretUse } from '../../contracts/tools/secrets';
 import { checkContent, CommandRecords, contentHash } from '../command-records';
 import { deadSnapshot, settled } from './holders/dead-session';
-import { endUnreachable, rememberReset, wasReset } from './holders/end-unreachable';
+import {
+  endLeftOver,
+  endUnreachable,
+  hasLeftOver,
+  rememberReset,
+  runningMarks,
+  wasReset,
+} from './holders/end-unreachable';
 import { HolderGone } from '../client/holder-client';
 import { HolderConnections } from '../client/holder-connections';
 import { HolderPulse, unreachedSince } from '../client/holder-pulse';
@@ -177,11 +184,11 @@ export class SessionHost implements Terminals {
     const paths = this.paths(ref);
     if (wasReset(paths, request.id)) return this.status(ref);
     const { by, reason } = request;
-    const { answer, killed } = await this.end(ref, { by, reason: reason ?? null }, (signal) =>
+    const { answer, killed, survivors } = await this.end(ref, { by, reason: reason ?? null }, (signal) =>
       this.connections.ask(ref, 'reset', request, signal),
     );
     if (killed) rememberReset(paths, request.id);
-    return answer ?? { ...this.deadSnapshot(ref), ...(killed && { survivors: killed.survivors }) };
+    return answer ?? { ...this.deadSnapshot(ref), survivors };
   }
 
   /** Ends the session's tree and its holder; the log stays. */
@@ -192,21 +199,22 @@ export class SessionHost implements Terminals {
   private async closing(ref: SessionRef, reason: string | null): Promise<Closed> {
     const holder = this.connections.holderOf(ref);
     const killedBy = { by: 'closed', reason } as const;
-    const { answer, killed } = await this.end(ref, killedBy, (signal) =>
+    const { answer, killed, survivors } = await this.end(ref, killedBy, (signal) =>
       this.connections.ask(ref, 'close', { reason }, signal),
     );
     this.connections.forget(ref);
     const until = performance.now() + CLOSED_MS;
     while (answer && holder && isAlive(holder.identity) && performance.now() < until) await delay(5);
     await removeDeadHolder(this.paths(ref));
-    return { snapshot: answer ?? this.deadSnapshot(ref), killed };
+    return { snapshot: answer ?? { ...this.deadSnapshot(ref), survivors }, killed };
   }
 
-  /** Ends every open session as far as possible, and reports how for each; their logs stay. */
+  /** Ends every session of which something runs, as far as possible, and reports how for each; their logs stay. */
   async closeAll(reason: string): Promise<ClosedSession[]> {
+    const marks = runningMarks();
     const closed = await Promise.all(
       this.list()
-        .filter((ref) => this.isOpen(ref))
+        .filter((ref) => this.isOpen(ref) || hasLeftOver(this.paths(ref), marks))
         .map(async (ref) => {
           try {
             const { killed } = await this.closing(ref, reason);
@@ -221,15 +229,16 @@ export class SessionHost implements Terminals {
     return closed;
   }
 
-  /** Asks the holder to end something, and does it directly if the holder does not do so in time. */
-  private async end<T>(
+  /** Asks the holder to end something, and does it directly if the holder is dead or does not do so in time. */
+  private async end(
     ref: SessionRef,
     killedBy: KilledBy,
-    ask: (signal: AbortSignal) => Promise<T>,
-  ): Promise<{ answer?: T; killed?: Killed }> {
+    ask: (signal: AbortSignal) => Promise<Snapshot | undefined>,
+  ): Promise<{ answer?: Snapshot; killed?: Killed; survivors: number[] }> {
     const holder = this.connections.holderOf(ref);
     try {
-      return { answer: await ask(AbortSignal.timeout(END_MS)) };
+      const answer = await ask(AbortSignal.timeout(END_MS));
+      if (answer) return { answer, survivors: [] };
     } catch (err) {
       const late = (err as Error).name === 'TimeoutError';
       if (!holder || !(late || isPassing(err))) throw err;
@@ -239,8 +248,10 @@ export class SessionHost implements Terminals {
       const said = `${killedBy.reason ?? killedBy.by}; its holder (pid ${pid}) was killed: ${why}`;
       const left = await endUnreachable(this.paths(ref), holder, { ...killedBy, reason: said });
       this.connections.forget(ref);
-      return { killed: { pid, why, survivors: left.map((one) => one.pid) } };
+      const survivors = left.map((one) => one.pid);
+      return { killed: { pid, why, survivors }, survivors };
     }
+    return { survivors: await endLeftOver(this.paths(ref)) };
   }
 
   async closeOtherwiseConfined(host: string, reason: string): Promise<void> {
@@ -315,6 +326,8 @@ export class SessionHost implements Terminals {
       const spare = sandbox === this.options.sandbox ? this.spare : undefined;
       const owner = await this.options.owner?.();
       const options = { ...this.options, cwd, sandbox, spare, owner };
+      // What a killed holder has left may hold a port, and the new one overwrites the record of it.
+      await endLeftOver(paths);
       return await HolderPulse.connect(await spawnHolder(ref, paths, options), ref.session);
     } catch (err) {
       throw asStorageFailure(err, 'nothing was run');

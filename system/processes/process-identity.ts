@@ -35,6 +35,9 @@ export function isAlive({ pid, startTime, bootId }: Identity): boolean {
   return startTimeOf(pid) === startTime && currentBoot() === bootId;
 }
 
+/** False also in a copy of the folder with its record: whatever was started with it does not run here. */
+export const isOfThisBoot = ({ bootId }: Identity): boolean => currentBoot() === bootId;
+
 /** Identifies this machine whatever its name and boot; empty where there is none, as in many containers and on macOS. */
 export const machineId = (): string => (readText('/etc/machine-id') ?? '').trim();
 

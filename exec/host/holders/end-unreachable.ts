@@ -1,4 +1,4 @@
-// Ends a session whose holder is alive but does not answer, by what the host itself knows about its processes: ids,
+// Ends a session whose holder does not answer, and what has outlived one that was killed, by what the host itself knows about its processes: ids,
 // start times, pid namespace, and the mark in their environment.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KilledBy, TreeKill } from '../../../contracts/sessions/session';
@@ -7,8 +7,19 @@ import { settled } from './dead-session';
 import type { HolderRecord } from '../../client/holder-client';
 import { killTree } from '../../processes/process-tree';
 import { readJson, removeQuietly, writeJson } from '../../../system/json-file';
-import { childrenOf, descendantsOf, processStat, readText } from '../../../system/processes/proc';
-import { identitiesOf, isAlive, type Identity } from '../../../system/processes/process-identity';
+import {
+  childrenOf,
+  descendantsOf,
+  listNumeric,
+  processStat,
+  readText,
+} from '../../../system/processes/proc';
+import {
+  identitiesOf,
+  isAlive,
+  isOfThisBoot,
+  type Identity,
+} from '../../../system/processes/process-identity';
 import type { SessionPaths } from '../../session-paths';
 import type { HolderConfig } from '../../holder-config';
 import { readTree, type TreeRecord } from '../../tree-record';
@@ -39,6 +50,35 @@ export async function endUnreachable(
   await gone([identity, ...helpers]);
   for (const path of [paths.holder, paths.tree, socketPath]) removeQuietly(path);
   return [identity, ...helpers, ...identitiesOf(left)].filter(isAlive);
+}
+
+/**
+ * Ends what has outlived the session's killed holder: without a namespace, programs in the background.
+ * Returns the processes that still run.
+ */
+export async function endLeftOver(paths: SessionPaths): Promise<number[]> {
+  const tree = leftOverTree(paths);
+  if (!tree) return [];
+  const { treeKill = 'process-search' } = readJson<HolderConfig>(paths.config) ?? {};
+  const left = await endRecorded(treeKill, tree);
+  // A new holder may have opened another shell meanwhile.
+  if (readTree(paths)?.mark === tree.mark) removeQuietly(paths.tree);
+  return left;
+}
+
+/** Whether something may have outlived the session's killed holder. `marks`: of all processes. */
+export const hasLeftOver = (paths: SessionPaths, marks: ReadonlySet<string>): boolean =>
+  marks.has(leftOverTree(paths)?.mark ?? '');
+
+/** The marks of sessions that any process has in its environment. */
+export const runningMarks = (): Set<string> =>
+  new Set(listNumeric('/proc').flatMap((pid) => markOf(pid) ?? []));
+
+function leftOverTree(paths: SessionPaths): TreeRecord | undefined {
+  const tree = readTree(paths);
+  // The mark alone would also find the processes of the folder that this one was copied from.
+  if (!tree || !isOfThisBoot(tree.leader)) return undefined;
+  return tree.holder && isAlive(tree.holder) ? undefined : tree;
 }
 
 /** Whether the host itself has already carried out this reset. */
@@ -77,12 +117,14 @@ async function endTree(paths: SessionPaths, holder: Identity): Promise<number[]>
   const ownShell = recorded?.ownShell ?? paths.directory;
   const left: number[] = [];
   for (const leader of isAlive(holder) ? childrenOf(holder.pid) : []) {
-    const mark = MARK.exec(readText(`/proc/${leader}/environ`) ?? '')?.[1];
+    const mark = markOf(leader);
     if (mark !== undefined) left.push(...(await killTree({ kind: treeKill, leader, mark, ownShell })));
   }
   if (recorded) left.push(...(await endRecorded(treeKill, recorded)));
   return left;
 }
+
+const markOf = (pid: number): string | undefined => MARK.exec(readText(`/proc/${pid}/environ`) ?? '')?.[1];
 
 /** If the leader is gone, the mark finds the others. */
 const endRecorded = (kind: TreeKill, { leader, mark, ownShell }: TreeRecord): Promise<number[]> =>

@@ -1,6 +1,7 @@
 // A holder that lives but does not answer, or cannot be found: reported, waited for, or ended by the host itself.
-import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { SessionRef } from '../../../../contracts/ids';
 import { HoldfastError } from '../../../../contracts/errors/holdfast-error';
 import { armSession } from '../../../../exec/client/arm-session';
 import { Attachment } from '../../../../exec/attach/attachment';
@@ -15,7 +16,14 @@ import type { TreeKill } from '../../../../contracts/sessions/session';
 import { detectTreeKill } from '../../../../exec/processes/process-tree';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
-import { endWithoutTrace, holderOf, logOf, otherSession, processesMarked } from '../session-processes';
+import {
+  endWithoutTrace,
+  eventually,
+  holderOf,
+  logOf,
+  otherSession,
+  processesMarked,
+} from '../session-processes';
 import { holderRecord } from '../../../helpers/terminals/holder-record';
 
 /** Time limit for telling callers: it takes four seconds, and a busy machine more. */
@@ -217,6 +225,39 @@ describe.each(kinds)('with %s', (treeKill) => {
     expect(snapshot.command).toMatchObject({ lost: true, killedBy: { by: 'closed' } });
     expect(isAlive(holder.identity)).toBe(false);
     expect(processesMarked(t.cwd, t.dataDir)).toEqual([]);
+  });
+
+  describe('after its holder was killed', () => {
+    const IN_BACKGROUND = 'trap "" HUP; nohup setsid sleep 4000 >/dev/null 2>&1 &';
+    beforeEach(async () => {
+      await t.run(IN_BACKGROUND);
+      const { identity } = recordOf();
+      process.kill(identity.pid, 'SIGKILL');
+      await until(() => !isAlive(identity));
+    });
+    const left = (): string[] => processesMarked(t.cwd).filter((line) => line.includes('sleep 4000'));
+
+    const ends: [string, (ref: SessionRef) => Promise<unknown>][] = [
+      ['a reset', (ref) => t.host.reset(ref, { id: 'r', reason: null, by: 'reset' })],
+      ['a close', (ref) => t.host.close(ref, null)],
+      ['the next command', () => t.run(':')],
+      ['the end of all sessions', () => t.host.closeAll('down')],
+    ];
+    test.each(ends)('%s ends what it had started in the background', async (_, end) => {
+      if (treeKill === 'process-search') expect(left()).toHaveLength(1);
+      await end(t.ref);
+      expect(await eventually(left, (found) => found.length === 0, 2_000)).toEqual([]);
+    });
+
+    test('a copy of the data folder ends nothing of it', async () => {
+      const copy = testHost({ treeKill, sandbox: null });
+      // Its sockets and pipes cannot be copied.
+      const filter = (path: string): boolean => statSync(path).isDirectory() || path.endsWith('.json');
+      cpSync(t.dataDir, copy.dataDir, { recursive: true, filter });
+      await copy.host.reset(t.ref, { id: 'r', reason: null, by: 'reset' });
+      await copy.end();
+      expect(left()).toHaveLength(treeKill === 'process-search' ? 1 : 0);
+    });
   });
 
   test('all sessions are ended within twenty seconds, and the ones that were killed are named', async () => {
