@@ -217,7 +217,7 @@ interface Table {
 function withSources(fixed: ReadonlyMap<string, Tool>, sources: readonly ToolSource[]): Table {
   const offered = sources.flatMap((source) => source.tools());
   const tools = new Map(fixed);
-  const faults: string[] = [];
+  const faults = sources.flatMap((source) => source.faults?.() ?? []);
   for (const tool of offered) {
     const twin = offered.find((other) => other !== tool && isSameFunction(other.name, tool.name));
     try {

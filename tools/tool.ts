@@ -158,6 +158,8 @@ export function grantOf({ settings, caller, callsLeft }: ToolContext): ToolGrant
 /** Tools that come and go while the worker runs, such as those of MCP servers. */
 export interface ToolSource {
   tools(): readonly Tool[];
+  /** Tools that it has left out, each with the reason. */
+  faults?(): readonly string[];
   /** Calls `listener` after each change, until the returned function is called. */
   onChange(listener: () => void): () => void;
   /** Resolves when it has tried once to get the tools that it has from elsewhere. Absent: it has them at once. */

@@ -1,10 +1,13 @@
 // Adapts a tool of an MCP server to one of ours.
 import * as z from 'zod/mini';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Effects, JsonValue } from '../../contracts/tools/tools';
 import type { Tool, ToolContext } from '../tool';
-import type { CallToolResult, ListedTool } from './connection';
+import { toolFailed } from './call-failure';
+import type { CallToolResult } from './connection';
 import { contentText, resultValue } from './content';
+import type { ListedTool } from './list-tools';
+import type { McpServerSettings } from './mcp-settings';
 import { mcpToolName } from './tool-name';
 
 type Args = Record<string, unknown>;
@@ -18,7 +21,8 @@ export type CallServer = (
   context: ToolContext,
 ) => Promise<CallToolResult>;
 
-export function asTool(server: string, listed: ListedTool, callServer: CallServer): Tool<Args> {
+export function asTool(settings: McpServerSettings, listed: ListedTool, callServer: CallServer): Tool<Args> {
+  const { name: server } = settings;
   const { name: tool, title, description, inputSchema, outputSchema, annotations } = listed;
   const effects = effectsOf(annotations);
   return {
@@ -30,8 +34,7 @@ export function asTool(server: string, listed: ListedTool, callServer: CallServe
     effects,
     async run(args, context): Promise<JsonValue> {
       const result = await callServer({ tool, args, effects }, context);
-      const failed = (reason: string): HoldfastError =>
-        new HoldfastError('mcp_tool_failed', { server, tool, reason });
+      const failed = (reason: string): HoldfastError => toolFailed(settings, tool, reason);
       if (result.isError) throw failed(contentText(result.content) || 'it gave no reason');
       const text = contentText(result.content, context.addImage);
       const value = resultValue(result, outputSchema !== undefined, text);

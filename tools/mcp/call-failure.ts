@@ -2,16 +2,17 @@
 import type { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { Effects } from '../../contracts/tools/tools';
+import { withoutSecrets, type McpServerSettings } from './mcp-settings';
 
 /** JSON-RPC codes that the SDK made up for its own purposes. */
 const REQUEST_TIMEOUT = -32_001;
 const NOT_FOUND = 404;
 
 export interface FailedCall {
-  server: string;
+  /** The server's. */
+  settings: McpServerSettings;
   tool: string;
   effects: Effects;
-  timeoutMs: number;
   /** Why the connection ended, if it did. */
   lost: string | null;
 }
@@ -21,27 +22,36 @@ export const isSessionGone = (err: unknown): boolean => httpStatus(err) === NOT_
 
 /** The typed error for the caller; `unknown_outcome` if a call that runs once may have taken effect. */
 export function callFailure(err: unknown, call: FailedCall): HoldfastError {
-  if (err instanceof HoldfastError) return err;
-  const { server, tool, lost } = call;
+  const { settings, tool, lost } = call;
   if (lost !== null) return unanswered(call, 'mcp_server_lost', lost);
   if (isTimeout(err))
     return unanswered(
       call,
       'deadline',
-      `it did not answer within ${call.timeoutMs} ms, and was told to stop`,
+      `it did not answer within ${settings.toolMs} ms, and was told to stop`,
     );
   const status = httpStatus(err);
   // It is an answer, though not a useful one: nothing is unknown.
   if (isAnswer(err) || (status !== undefined && status >= 400 && status < 500))
-    return new HoldfastError('mcp_tool_failed', { server, tool, reason: reasonOf(err) });
+    return toolFailed(settings, tool, err instanceof HoldfastError ? err.detail : reasonOf(err));
   return unanswered(call, 'mcp_server_lost', reasonOf(err));
 }
 
+/** The error for a tool that the server says has failed; the server's words are shown without secrets. */
+export const toolFailed = (settings: McpServerSettings, tool: string, reason: string): HoldfastError =>
+  new HoldfastError('mcp_tool_failed', {
+    server: settings.name,
+    tool,
+    reason: withoutSecrets(settings, reason),
+  });
+
 function unanswered(
-  { server, tool, effects, timeoutMs }: FailedCall,
+  { settings, tool, effects }: FailedCall,
   code: 'mcp_server_lost' | 'deadline',
-  reason: string,
+  told: string,
 ): HoldfastError {
+  const { name: server, toolMs: waitedMs } = settings;
+  const reason = withoutSecrets(settings, told);
   const what = `The tool ${tool} of the MCP server ${server}`;
   if (effects === 'once')
     return new HoldfastError('unknown_outcome', {
@@ -49,16 +59,20 @@ function unanswered(
       reason,
     });
   return code === 'deadline'
-    ? new HoldfastError('deadline', { what, waitedMs: timeoutMs })
+    ? new HoldfastError('deadline', { what, waitedMs })
     : new HoldfastError('mcp_server_lost', { server, tool, reason });
 }
 
+/** Whether the server has answered, though not with a result that we can use. */
+export const isAnswer = (err: unknown): boolean =>
+  err instanceof HoldfastError || (isMcpError(err) && !isTimeout(err));
+
 /** Checked by name: importing the class would load the SDK. */
-const isAnswer = (err: unknown): err is McpError => err instanceof Error && err.name === 'McpError';
+const isMcpError = (err: unknown): err is McpError => err instanceof Error && err.name === 'McpError';
 
 /** A server may use the same code; only the SDK's error says how long it waited. */
-const isTimeout = (err: unknown): boolean =>
-  isAnswer(err) && err.code === (REQUEST_TIMEOUT as number) && hasTimeout(err.data);
+export const isTimeout = (err: unknown): boolean =>
+  isMcpError(err) && err.code === (REQUEST_TIMEOUT as number) && hasTimeout(err.data);
 
 const hasTimeout = (data: unknown): boolean =>
   typeof data === 'object' && data !== null && ('timeout' in data || 'maxTotalTimeout' in data);

@@ -2,15 +2,16 @@
 // workers without MCP servers do not pay for it.
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
+import { parseWith } from '../../contracts/schemas/parse';
+import { isAnswer, isTimeout } from './call-failure';
+import { listTools, type ListedTools } from './list-tools';
 import type { HttpServer, McpServerSettings } from './mcp-settings';
 import { GroupStdioTransport } from './stdio-transport';
 
-export type { CallToolResult, ListedTool };
+export type { CallToolResult };
 
-/** A page holds a few dozen tools; this stops a server whose list never ends. */
-const MAX_PAGES = 200;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const PING_MS = 5_000;
 
@@ -18,7 +19,7 @@ export interface ConnectionOptions {
   /** Holdfast's version, for the server. */
   version: string;
   /** Called with all tools after the handshake and after each change. */
-  onTools: (tools: readonly ListedTool[]) => void;
+  onTools: (listed: ListedTools) => void;
   onProcess: (pid: number) => () => void;
   /** Called with messages for the log. */
   warn: (reason: string) => void;
@@ -27,6 +28,7 @@ export interface ConnectionOptions {
 
 export interface McpConnection {
   readonly isOpen: boolean;
+  /** Throws `invalid_input` if the answer is not a result of a tool. */
   callTool(
     name: string,
     args: Record<string, unknown>,
@@ -45,10 +47,11 @@ export async function openConnection(
 ): Promise<McpConnection> {
   const { client, transport } = await prepare(settings, options);
   let isOpen = true;
+  let silence = '';
   const ended = new Promise<string>((resolve) => {
     client.onclose = () => {
       isOpen = false;
-      resolve(endingOf(transport) || 'the connection was closed');
+      resolve(silence || endingOf(transport) || 'the connection was closed');
     };
   });
   const close = async (): Promise<void> => {
@@ -62,28 +65,48 @@ export async function openConnection(
   try {
     await lasting(signal, async (inner) => {
       await client.connect(transport, { signal: inner, timeout });
-      await watchTools(client, { signal: inner, timeout }, options);
+      const list = (request: { signal?: AbortSignal }): Promise<ListedTools> =>
+        listTools(client, settings, { ...request, timeout });
+      await watchTools(client, list, { ...options, signal: inner });
     });
   } catch (err) {
+    // Before we end it ourselves, which is not the reason.
+    const reason = endingOf(transport) || startFault(err, signal, settings);
     await close().catch(() => undefined);
-    throw new Error(endingOf(transport) || startFault(err, signal, settings), { cause: err });
+    throw new Error(reason, { cause: err });
   }
-  if (settings.transport.kind === 'http') endWhenUnanswered(client, options);
-  const { CallToolResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+  const { CallToolResultSchema, ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+  const check = pinging(client, ResultSchema, (reason) => {
+    silence = reason;
+    return close();
+  });
+  // If a server no longer answers, the SDK keeps trying without telling its callers.
+  if (settings.transport.kind === 'http')
+    client.onerror = (err) => {
+      options.warn(explained(err));
+      check();
+    };
   return {
     get isOpen() {
-      return isOpen;
+      return isOpen && !isEnding(transport);
     },
-    callTool: (name, args, { signal: stop, timeoutMs }) =>
-      lasting(stop, (inner) =>
-        client.request({ method: 'tools/call', params: { name, arguments: args } }, CallToolResultSchema, {
+    async callTool(name, args, { signal: stop, timeoutMs }) {
+      const request = { method: 'tools/call', params: { name, arguments: args } };
+      const answer = await lasting(stop, (inner) =>
+        client.request(request, ResultSchema, {
           signal: inner,
           timeout: timeoutMs,
           // Requests progress reports from the server: each report restarts the wait.
           onprogress: () => undefined,
           resetTimeoutOnProgress: true,
         }),
-      ),
+      ).catch((err: unknown) => {
+        // A server that hangs keeps its connection.
+        if (isTimeout(err)) check();
+        throw err;
+      });
+      return parseWith(CallToolResultSchema, 'it has run, but its result', answer);
+    },
     ended,
     close,
   };
@@ -107,6 +130,9 @@ async function lasting<T>(outer: AbortSignal, work: (signal: AbortSignal) => Pro
 
 const endingOf = (transport: Transport): string =>
   transport instanceof GroupStdioTransport ? transport.ending : '';
+
+const isEnding = (transport: Transport): boolean =>
+  transport instanceof GroupStdioTransport && transport.isEnding;
 
 const startFault = (err: unknown, signal: AbortSignal, { startupMs }: McpServerSettings): string =>
   signal.aborted && (signal.reason as Error | undefined)?.name === 'TimeoutError'
@@ -153,8 +179,8 @@ async function httpTransport({ url, headers }: HttpServer): Promise<Transport> {
 /** Lists the tools now and after each change, one listing at a time. */
 async function watchTools(
   client: Client,
-  request: { signal: AbortSignal; timeout: number },
-  { onTools, warn }: ConnectionOptions,
+  list: (request: { signal?: AbortSignal }) => Promise<ListedTools>,
+  { onTools, warn, signal }: ConnectionOptions,
 ): Promise<void> {
   const { ToolListChangedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
   let listing: Promise<void> = Promise.resolve();
@@ -165,45 +191,31 @@ async function watchTools(
     listing = listing
       .then(async () => {
         isQueued = false;
-        onTools(await listTools(client, { timeout: request.timeout }));
+        onTools(await list({}));
       })
       .catch((err: unknown) => warn(`its tools could not be listed again: ${reasonOf(err)}`));
   });
-  onTools(await listTools(client, request));
-}
-
-async function listTools(
-  client: Client,
-  request: { signal?: AbortSignal; timeout: number },
-): Promise<ListedTool[]> {
-  if (!client.getServerCapabilities()?.tools) return [];
-  const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
-  const tools: ListedTool[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    // Not `client.listTools`, which rejects the whole list if it cannot compile one schema.
-    const result = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, request);
-    tools.push(...result.tools);
-    cursor = result.nextCursor;
-    if (cursor === undefined) return tools;
-  }
-  throw new Error(`its list of tools does not end: got ${MAX_PAGES} pages`);
+  onTools(await list({ signal }));
 }
 
 /**
- * If a server no longer answers, the SDK keeps trying without telling its callers. So after each fault we ping, and
- * end the connection with its calls if there is no answer.
+ * Returns a check whether the server still answers, one at a time. A server that is merely slow answers a ping, if only
+ * by refusing it.
  */
-function endWhenUnanswered(client: Client, { warn }: ConnectionOptions): void {
+function pinging(
+  client: Client,
+  answer: typeof ResultSchema,
+  giveUp: (reason: string) => Promise<void>,
+): () => void {
   let isAsking = false;
-  client.onerror = (err) => {
-    warn(explained(err));
+  return () => {
     if (isAsking) return;
     isAsking = true;
     client
-      .ping({ timeout: PING_MS })
-      .catch(() => client.close())
+      .request({ method: 'ping' }, answer, { timeout: PING_MS })
+      .catch((err: unknown) =>
+        isAnswer(err) ? undefined : giveUp(`it did not answer a ping: ${explained(err)}`),
+      )
       .finally(() => (isAsking = false));
   };
 }

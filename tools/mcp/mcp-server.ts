@@ -6,7 +6,8 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Tool } from '../tool';
 import { asTool, type CallServer } from './as-tool';
 import { callFailure, isSessionGone } from './call-failure';
-import { openConnection, type ListedTool, type McpConnection } from './connection';
+import { openConnection, type McpConnection } from './connection';
+import type { ListedTools } from './list-tools';
 import { withoutSecrets, type McpServerSettings } from './mcp-settings';
 
 const FIRST_PAUSE_MS = 200;
@@ -32,6 +33,8 @@ export interface McpServerStatus {
 
 export class McpServer {
   tools: readonly Tool[] = [];
+  /** Tools that were left out, each with the reason. */
+  leftOut: readonly string[] = [];
   private connection: McpConnection | undefined;
   private fault: string | null = null;
   private readonly over = new AbortController();
@@ -108,30 +111,27 @@ export class McpServer {
     }
   }
 
-  private offer(listed: readonly ListedTool[]): void {
-    const { name, enabledTools, disabledTools } = this.settings;
-    this.tools = listed
-      .filter(({ name: tool }) => enabledTools?.includes(tool) ?? true)
-      .filter(({ name: tool }) => !disabledTools.includes(tool))
-      .map((tool) => asTool(name, tool, this.call) as Tool);
+  private offer({ tools, faults }: ListedTools): void {
+    this.tools = tools.map((tool) => asTool(this.settings, tool, this.call) as Tool);
+    this.leftOut = faults.map((fault) => this.harmless(fault));
     // While the first connection is being set up its tools are not called: everything is reported at once then.
     if (this.connection) this.hooks.onChange();
   }
 
   private readonly call: CallServer = async ({ tool, args, effects }, context) => {
-    const { name: server, toolMs: timeoutMs } = this.settings;
+    const { settings } = this;
     for (let attempt = 1; ; attempt++) {
       const connection = await this.connected(context.signal);
       try {
-        return await connection.callTool(tool, args, { signal: context.signal, timeoutMs });
+        return await connection.callTool(tool, args, { signal: context.signal, timeoutMs: settings.toolMs });
       } catch (err) {
         if (context.signal.aborted) throw err;
         if (isSessionGone(err) && attempt === 1) {
           await connection.close();
           continue;
         }
-        const lost = connection.isOpen ? null : this.harmless(await connection.ended);
-        throw callFailure(err, { server, tool, effects, timeoutMs, lost });
+        const lost = connection.isOpen ? null : await connection.ended;
+        throw callFailure(err, { settings, tool, effects, lost });
       }
     }
   };

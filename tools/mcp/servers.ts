@@ -17,6 +17,10 @@ export class McpServers implements ToolSource {
     return [...this.servers.values()].flatMap((server) => server.tools);
   }
 
+  faults(): readonly string[] {
+    return [...this.servers.values()].flatMap((server) => server.leftOut);
+  }
+
   onChange(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

@@ -43,6 +43,11 @@ export class GroupStdioTransport implements Transport {
     return this.end && `${this.end}${this.stderr.trim() ? `: ${this.stderr.trim()}` : ''}`;
   }
 
+  /** Whether it takes no more messages: it has ended, is being ended, or has closed its input. */
+  get isEnding(): boolean {
+    return this.child?.stdin.writable === false;
+  }
+
   async start(): Promise<void> {
     const { command, args, cwd, env } = this.server;
     const child = withPipes(
@@ -53,6 +58,8 @@ export class GroupStdioTransport implements Transport {
     child.stderr.on('data', (chunk: Buffer) => {
       this.stderr = (this.stderr + chunk.toString()).slice(-STDERR_CHARS);
     });
+    // A program that has closed its output can answer nothing, even if it goes on.
+    child.stdout.once('end', () => void this.close());
     for (const stream of [child.stdin, child.stdout, child.stderr])
       stream.on('error', (err) => this.onerror?.(err));
     await new Promise<void>((resolve, reject) => {
@@ -70,9 +77,15 @@ export class GroupStdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const { child } = this;
     if (!child?.stdin.writable) throw new Error('its standard input is closed');
-    await new Promise<void>((resolve, reject) =>
-      child.stdin.write(this.serialize(message), (err) => (err ? reject(err) : resolve())),
-    );
+    try {
+      await new Promise<void>((resolve, reject) =>
+        child.stdin.write(this.serialize(message), (err) => (err ? reject(err) : resolve())),
+      );
+    } catch (err) {
+      // It is ending, or has closed its input: how it ended says more than a failed write.
+      await this.close();
+      throw err;
+    }
   }
 
   /** Ends the program and everything in its process group; resolves when they are gone. */
@@ -96,7 +109,10 @@ export class GroupStdioTransport implements Transport {
         // Processes left in its group are useless, and would hold the pipes open.
         killGroup(pid, 'SIGKILL');
         forget();
-        const late = setTimeout(() => child.stdout.destroy(), CLOSE_MS);
+        const late = setTimeout(() => {
+          child.stdout.destroy();
+          child.stderr.destroy();
+        }, CLOSE_MS);
         child.once('close', () => {
           clearTimeout(late);
           resolve();

@@ -12,6 +12,7 @@ import { until } from '../until';
 
 const BIN = join(packageRoot(), 'node_modules', '.bin');
 const FIXTURE = join(packageRoot(), 'tests', 'fixtures', 'mcp-server.mjs');
+const RAW_FIXTURE = join(packageRoot(), 'tests', 'fixtures', 'raw-mcp-server.mjs');
 
 const stdio = (args: string[]): StdioServer => ({
   kind: 'stdio',
@@ -49,6 +50,17 @@ export const fixture = (
   { name = 'fix', mode = 'stdio', journal = '' } = {},
   more?: Partial<McpServerSettings>,
 ): McpServerSettings => settings(name, stdio([FIXTURE, mode, journal]), more);
+
+/** One that speaks without the SDK, and breaks the protocol. */
+export const raw = (mode = '', more?: Partial<McpServerSettings>): McpServerSettings =>
+  settings('raw', stdio([RAW_FIXTURE, mode]), more);
+
+/** Any program, which need not speak MCP. */
+export const program = (
+  command: string,
+  args: string[],
+  more?: Partial<McpServerSettings>,
+): McpServerSettings => settings('program', { ...stdio(args), command }, more);
 
 export const FIXTURE_FILE = FIXTURE;
 

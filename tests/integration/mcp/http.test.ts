@@ -34,8 +34,11 @@ async function startFixture(port = '0'): Promise<{ child: ChildProcess; port: st
   return { child, port: line };
 }
 
-const http = (port: string | number, headers: Record<string, string> = {}): McpServerSettings =>
-  settings('web', { kind: 'http', url: `http://127.0.0.1:${port}/mcp`, headers });
+const http = (
+  port: string | number,
+  headers: Record<string, string> = {},
+  more: Partial<McpServerSettings> = {},
+): McpServerSettings => settings('web', { kind: 'http', url: `http://127.0.0.1:${port}/mcp`, headers }, more);
 
 const pidOf = (servers: TestServers): Promise<unknown> => servers.call('mcp__web__pid');
 
@@ -62,6 +65,17 @@ test('a server without the right key is reported as down, and its tools appear w
   servers.reconcile([http(port, { 'x-key': KEY })]);
   await running.connected();
   expect(await pidOf(running)).toMatchObject({ ok: true });
+});
+
+test('a server that quotes the key it refuses does not show it to callers', async () => {
+  const { port } = await startFixture();
+  running = testServers(http(port, { 'x-key': KEY }, { secrets: [KEY] }));
+  await running.connected();
+  await running.call('mcp__web__revoke_key');
+  const refused = await running.call('mcp__web__pid');
+  expect(refused).toMatchObject({ ok: false, error: { code: 'mcp_tool_failed' } });
+  expect(JSON.stringify(refused)).toContain('Incorrect key: [secret]');
+  expect(JSON.stringify(refused)).not.toContain(KEY);
 });
 
 test('a server restarted at the same address is found again by the next call', async () => {
