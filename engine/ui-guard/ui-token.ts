@@ -1,7 +1,8 @@
 // The web UI's token: one per data folder, kept across restarts, so that bookmarks and cookies stay valid.
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { createOnce } from '../../system/json-file';
 import { readPrivateFile } from '../../system/private-file';
 
 const TOKEN_BYTES = 24;
@@ -12,14 +13,11 @@ const LINE = /^Authorization: Bearer ([\w-]{16,})\s*$/;
  * Reads the token; creates it on first use. Throws `engine_failed` if others can read the file, or it holds no token.
  */
 export function uiToken(file: string): string {
-  try {
-    const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    writeFileSync(file, `Authorization: Bearer ${token}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (err) {
-    if ((err as NodeJS.ErrnoException).code !== 'EEXIST') throw unusable(reasonOf(err), file);
-  }
   let line: string;
   try {
+    // Left by a disk that was full.
+    if (statSync(file, { throwIfNoEntry: false })?.size === 0) rmSync(file);
+    createOnce(file, `Authorization: Bearer ${randomBytes(TOKEN_BYTES).toString('base64url')}\n`);
     line = readPrivateFile(file);
   } catch (err) {
     throw unusable(reasonOf(err), file);

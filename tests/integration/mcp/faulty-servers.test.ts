@@ -74,7 +74,7 @@ test('a server that is slow with a call, but replies to a ping, is kept', async 
   const servers = await connect(raw('', { toolMs: 1_000 }));
   const stateNow = async (): Promise<string[]> => {
     const state = await servers.call('mcp__raw__state');
-    return 'value' in state ? String(state.value).split(' ') : [];
+    return 'value' in state ? (state.value as string).split(' ') : [];
   };
   const [before] = await stateNow();
   await servers.call('mcp__raw__never');
