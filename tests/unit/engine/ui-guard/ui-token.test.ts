@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { uiToken } from '../../../engine/ui-guard/ui-token';
+import { uiToken } from '../../../../engine/ui-guard/ui-token';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'holdfast-ui-token-'))));
