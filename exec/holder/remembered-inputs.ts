@@ -27,21 +27,31 @@ class Remembered<T> {
   }
 }
 
+interface Input {
+  /** Where the log ended before it. */
+  at: number;
+  /** Rejects if it is not typed after all. */
+  typed: Promise<void>;
+}
+
 export class RememberedInputs {
-  private readonly places = new Remembered<number>();
+  private readonly known = new Remembered<Input>();
 
-  /** Where the log ended when it was typed; undefined if it was not typed, or long ago. Throws `id_conflict`. */
-  placeOf(input: InputRequestFrame): number | undefined {
-    return this.places.find(input.id, contentOf(input));
-  }
-
-  add(input: InputRequestFrame, at: number): void {
-    this.places.add(input.id, contentOf(input), at);
-  }
-
-  /** It was not typed after all. */
-  remove(id: string): void {
-    this.places.remove(id);
+  /**
+   * Where the log ended before the input was typed. A repetition types nothing and ends like the first one, which may not
+   * be typed yet. Throws `id_conflict`, and what `type` throws.
+   */
+  async once(input: InputRequestFrame, type: () => Input): Promise<number> {
+    const before = this.known.find(input.id, contentOf(input));
+    const { at, typed } = before ?? type();
+    if (!before) this.known.add(input.id, contentOf(input), { at, typed });
+    try {
+      await typed;
+    } catch (err) {
+      this.known.remove(input.id);
+      throw err;
+    }
+    return at;
   }
 }
 

@@ -4,7 +4,15 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { KilledBy, SeenPrompt, Waiting } from '../../contracts/sessions/session';
 import { begunCommand, checkContent, CommandRecords, nextEpoch, writtenTo } from '../command-records';
 import { identitiesOf, isAlive, type Identity } from '../../system/processes/process-identity';
-import type { CommandRecord, ObserveReason, Snapshot, Until, Verbs, TerminalSize } from '../protocol';
+import type {
+  CommandRecord,
+  InputRequestFrame,
+  ObserveReason,
+  Snapshot,
+  TerminalSize,
+  Until,
+  Verbs,
+} from '../protocol';
 import type { Sandbox } from '../sandbox/sandbox';
 import type { SessionPaths } from '../session-paths';
 import { containment, type HolderConfig } from '../holder-config';
@@ -142,30 +150,27 @@ export class Session {
 
   /** Types into the running process. Repeating an id types nothing. */
   async input(request: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
-    const { id, text, enter, keys, prompt } = request;
-    const before = this.inputs.placeOf(request);
-    if (before !== undefined) return { at: before, snapshot: this.snapshot() };
-    const { life, command } = this;
-    if (!this.running || !life)
-      throw new HoldfastError('no_running_process', { session: this.config.session });
-    const at = this.log.end;
-    this.inputs.add(request, at);
-    try {
-      await life.shell.untilTaken();
-      await life.input.type(text && this.secrets.fill(text), keys, enter, () => {
-        if (!this.running || this.command?.id !== command?.id)
-          throw new HoldfastError('no_running_process', { session: this.config.session });
-        // In one step with the typing: an input that types nothing after all answers no prompt.
-        this.checkPrompt(prompt);
-        this.flush = true;
-        this.answered(life);
-      });
-    } catch (err) {
-      this.inputs.remove(id);
-      throw err;
-    }
-    this.life?.watch.touch();
+    const at = await this.inputs.once(request, () => {
+      const { life } = this;
+      if (!this.running || !life)
+        throw new HoldfastError('no_running_process', { session: this.config.session });
+      return { at: this.log.end, typed: this.type(request, life) };
+    });
     return { at, snapshot: this.snapshot() };
+  }
+
+  private async type({ text, enter, keys, prompt }: InputRequestFrame, life: Life): Promise<void> {
+    const { command } = this;
+    await life.shell.untilTaken();
+    await life.input.type(text && this.secrets.fill(text), keys, enter, () => {
+      if (!this.running || this.command?.id !== command?.id)
+        throw new HoldfastError('no_running_process', { session: this.config.session });
+      // In one step with the typing: an input that types nothing after all answers no prompt.
+      this.checkPrompt(prompt);
+      this.flush = true;
+      this.answered(life);
+    });
+    this.life?.watch.touch();
   }
 
   /** Throws `prompt_over`. */

@@ -1,4 +1,4 @@
-// A holder's session in this process, whose wall clock is set back while it waits.
+// A holder's session in this process, whose wall clock is set back while it waits, or which is asked twice at once.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,4 +89,14 @@ test('a caller whose clock was set back a moment after it typed waits from then 
   const until: Until = { kind: 'yield', settings: { ...YIELD, maxMs: 300 }, sinceMs: Date.now() };
   setBack();
   expect(await wait(until)).toBe('max');
+});
+
+test('an input that is repeated before it is typed is no success unless it is typed', async () => {
+  await run('read -p "one? " a; read -p "two? " b');
+  const first = await prompt();
+  await answer('a', first);
+  await prompt();
+  const both = await Promise.allSettled([answer('late', first), answer('late', first)]);
+  expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(await Promise.all([answer('b', await prompt()), run('true').catch(() => null)])).toHaveLength(2);
 });
