@@ -211,6 +211,7 @@ class Shell {
     const scope = this.scope.copy();
     scope.branches += 1;
     scope.parameters = null;
+    scope.isLater = true;
     return this.inOther({ scope }, (shell) => (shell.run(body, NO_INPUT), ''));
   }
 
@@ -348,7 +349,7 @@ class Shell {
     const called = this.scope.functions.get(name);
     if (called && this.around.calls < MAX_CALLS && this.check.mayCall())
       return this.call(called, words.slice(1), input);
-    if (this.scope.declared.has(name)) return marksOf(input.text);
+    if (this.scope.isLater && this.scope.declared.has(name)) return marksOf(input.text);
     const alias = this.scope.aliases.get(name);
     if (alias !== undefined && this.around.calls < MAX_CALLS) {
       const text = [alias, ...words.slice(1).map((word) => word.text)].join(' ');

@@ -22,6 +22,8 @@ export class Scope {
   functions = new Map<string, ShellFunction>();
   /** Names of the functions that the script defines anywhere: a body or a trap may use what is defined below it. */
   declared: ReadonlySet<string> = new Set();
+  /** What is followed now runs later, when they are all there. */
+  isLater = false;
   aliases = new Map<string, string>();
   /** What the script has written to files, by path. */
   files = new Map<string, string>();

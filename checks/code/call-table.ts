@@ -5,6 +5,7 @@ import { isThisMachine } from '../commands/network-commands';
 import { decoded } from '../commands/outputs';
 import { GIVES_SHELL, RUNS_REMOTE } from '../findings';
 import { argument, isTrue, option, report, runAs, runCode, runProgram, runShell } from './calls';
+import { many, type EsNode } from './estree';
 import { expandHome } from './methods';
 import { allText, list, moduleName, unknown, type Call, type Value } from './value';
 
@@ -205,8 +206,7 @@ export function effectOf(given: Call): Value | undefined {
   if (handler) return handler(call);
   const values = [...args.map(withoutLogin), ...withoutLogins(keywords).values()];
   if (CLIENTS.test(dotted)) {
-    const staysHere = isThisMachine(argument(call, 0, 'url')?.text ?? '');
-    const answer = staysHere ? text(call, REMOTE + UNKNOWN) : sends(call, ...values);
+    const answer = staysHere(call) ? text(call, REMOTE + UNKNOWN) : sends(call, ...values);
     return { ...answer, dotted: `${dotted}()` };
   }
   if (SENDERS.test(method) || (CONNECTED.test(dotted) && /^(?:write|end|send)$/.test(method)))
@@ -223,6 +223,24 @@ const withoutLogins = (entries: Map<string, Value>): Map<string, Value> =>
   new Map([...entries].filter(([name]) => !LOGIN.test(name)));
 const withoutLogin = (value: Value): Value =>
   value.entries ? { ...value, entries: withoutLogins(value.entries) } : value;
+
+/** Its address begins with this machine, literally: one in a variable is often only the default. */
+function staysHere(call: Call): boolean {
+  const [first, ...others] = partsOf(many(call.node.arguments)[0]);
+  const start = first?.value as string | { cooked?: unknown } | undefined;
+  const literal = typeof start === 'object' ? start.cooked : start;
+  if (typeof literal !== 'string' || option(call, 'proxies') || option(call, 'proxy')) return false;
+  // What follows in a template must not be a part of the host.
+  return isThisMachine(literal) && (others.length === 0 || /^https?:\/\/[^/?#:]+[:/?#]/.test(literal));
+}
+
+/** Of a text: itself, or what a template is made of. */
+const partsOf = (node: EsNode | undefined): EsNode[] =>
+  node?.type === 'TemplateLiteral'
+    ? [...many(node.quasis), ...many(node.expressions)].sort((a, b) => a.start - b.start)
+    : node
+      ? [node]
+      : [];
 
 /** `socket.pipe(shell.stdin)`, or a file piped into a connection. */
 function piped(call: Call, receiver: Value, target: Value): Value {

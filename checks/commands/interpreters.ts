@@ -26,7 +26,7 @@ export function runInterpreter(name: string, command: Command): string | undefin
     return args[0] ? inSameShell(command, fileSource(args[0], command)) : UNKNOWN;
   if (name === 'trap') {
     const code = args.find(({ text }) => !text.startsWith('-'));
-    return args.length > 1 && code ? nested(command, 'bash', code) : UNKNOWN;
+    return args.length > 1 && code ? nested(command, 'bash', code, true) : UNKNOWN;
   }
   const language = LANGUAGES.find(([pattern]) => pattern.test(name))?.[1];
   if (!language && !OTHERS.test(name)) return runsLine(name, command, args);
@@ -51,7 +51,7 @@ function sourceOf(name: string, command: Command, args: Word[]): Word | undefine
   if (given && !isShell) return given;
   const script = rest[0];
   // `node -p` is like `-e`; in other languages it is a loop.
-  if (NODES.test(name) && (flags.has('p') || flags.has('print'))) return script;
+  if (NODES.test(name) && (flags.has('p') || flags.has('print'))) return values.get('print')?.[0] ?? script;
   if (script && !flags.has('s') && script.text !== '-') return fileSource(script, command);
   if (command.isConnected && isShell) {
     command.check.findings.add('remote_code', command.place, GIVES_SHELL);
@@ -75,8 +75,11 @@ const inSameShell = (command: Command, code: Word): string =>
   command.check.nested({ ...command, ...code, language: 'bash' });
 
 /** In a process of its own, or later, as by `trap`: of what it changes, only files are seen here. */
-const nested = (command: Command, language: Language, code: Word): string =>
-  command.check.nested({ ...command, ...code, language, scope: command.scope.copy() });
+function nested(command: Command, language: Language, code: Word, isLater = false): string {
+  const scope = command.scope.copy();
+  scope.isLater = isLater;
+  return command.check.nested({ ...command, ...code, language, scope });
+}
 
 /** `eval` and others join their arguments to one line. */
 function joined(words: Word[], { place }: Command): Word {

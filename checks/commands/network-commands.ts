@@ -16,7 +16,7 @@ import {
 const CURL_TAKING =
   'd F T o H A e u x X b c K m w E r Y y C D U Q t z k-none data data-binary data-raw data-ascii data-urlencode json ' +
   'form form-string upload-file output header user-agent referer user proxy request cookie cookie-jar config ' +
-  'max-time write-out cert key cacert range url retry connect-timeout output-dir';
+  'max-time write-out cert key cacert range url retry connect-timeout output-dir preproxy socks4 socks4a socks5 socks5-hostname resolve connect-to';
 const WGET_TAKING =
   'O o a i U e t T w P l A R D I X B Q directory-prefix output-document output-file post-data post-file body-data body-file header user password method';
 
@@ -26,7 +26,10 @@ const LOCAL =
 export const isThisMachine = (address: string): boolean => LOCAL.test(unquoted(address));
 /** Commands that keep credentials on this machine, or log in with them. */
 const KEEPS = /^(?:aws configure|rclone config|gh auth)$/;
-const EXCLUDES = /^(?:--exclude[\w-]*|-x)$/;
+/** With the file behind them; of tar's switches of this name some take none. */
+const EXCLUDES = /^(?:--exclude(?:-from|-tag(?:-all|-under)?)?|-x)$/;
+/** With these, an address does not say which machine is asked. */
+const ELSEWHERE = 'x proxy preproxy socks4 socks4a socks5 socks5-hostname resolve connect-to K config';
 
 /** Without options that exclude files, and their values. */
 export const withoutExcluded = (args: Word[]): Word[] =>
@@ -65,6 +68,7 @@ function staysHere({ words: [program, ...args] }: Command): boolean {
   if (taking === undefined) return false;
   const { rest, values } = parseArguments(args, taking);
   const addresses = [...rest, ...(values.get('url') ?? [])];
+  if (ELSEWHERE.split(' ').some((option) => values.has(option))) return false;
   return addresses.length > 0 && addresses.every(({ text }) => isThisMachine(text));
 }
 

@@ -6,11 +6,16 @@ import type { Readable } from 'node:stream';
  * other, and which JSON does not escape.
  */
 export async function* linesOf(stream: Readable): AsyncGenerator<string> {
-  let rest = '';
+  // Joined at the end of the line: a long one comes in thousands of pieces.
+  let pieces: string[] = [];
   for await (const text of stream.setEncoding('utf8') as AsyncIterable<string>) {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+    const [first = '', ...further] = text.split('\n');
+    pieces.push(first);
+    for (const start of further) {
+      yield pieces.join('');
+      pieces = [start];
+    }
   }
-  if (rest !== '') yield rest;
+  const last = pieces.join('');
+  if (last !== '') yield last;
 }

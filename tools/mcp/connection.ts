@@ -102,7 +102,7 @@ export async function openConnection(
         }),
       ).catch((err: unknown) => {
         // A server that hangs keeps its connection.
-        if (isTimeout(err)) check();
+        if (isTimeout(err)) check(timeoutMs);
         throw err;
       });
       return parseWith(CallToolResultSchema, 'it has run, but its result', answer);
@@ -200,19 +200,19 @@ async function watchTools(
 
 /**
  * Returns a check whether the server still answers, one at a time. A server that is merely slow answers a ping, if only
- * by refusing it.
+ * by refusing it; one that does one thing at a time, once that is done: `ms` is how long it may take.
  */
 function pinging(
   client: Client,
   answer: typeof ResultSchema,
   giveUp: (reason: string) => Promise<void>,
-): () => void {
+): (ms?: number) => void {
   let isAsking = false;
-  return () => {
+  return (ms = 0) => {
     if (isAsking) return;
     isAsking = true;
     client
-      .request({ method: 'ping' }, answer, { timeout: PING_MS })
+      .request({ method: 'ping' }, answer, { timeout: Math.max(ms, PING_MS) })
       .catch((err: unknown) =>
         isAnswer(err) ? undefined : giveUp(`it did not answer a ping: ${explained(err)}`),
       )
