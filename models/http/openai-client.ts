@@ -30,7 +30,7 @@ export const isVendors = ({ access }: Pick<WireCall, 'access'>): boolean =>
   access.baseUrl === null || /^https:\/\/([a-z0-9-]+\.)*openai\.com(\/|$)/.test(access.baseUrl);
 
 /** Azure's servers run the vendor's models with the vendor's rules. */
-const AZURE = /^https:\/\/[a-z0-9-]+\.(openai|services\.ai|cognitiveservices)\.azure\.com(\/|$)/;
+const AZURE = /^https:\/\/[a-z0-9-]+\.(openai|services\.ai|cognitiveservices)\.azure\.(?:com|us|cn)(\/|$)/;
 
 const hasVendorsRules = (call: Pick<WireCall, 'access'>): boolean =>
   isVendors(call) || AZURE.test(call.access.baseUrl ?? '');

@@ -62,7 +62,7 @@ export async function endLeftOver(paths: SessionPaths): Promise<number[]> {
   const { treeKill = 'process-search' } = readJson<HolderConfig>(paths.config) ?? {};
   const left = await endRecorded(treeKill, tree);
   // A new holder may have opened another shell meanwhile.
-  if (readTree(paths)?.mark === tree.mark) removeQuietly(paths.tree);
+  if (left.length === 0 && readTree(paths)?.mark === tree.mark) removeQuietly(paths.tree);
   return left;
 }
 

@@ -48,11 +48,12 @@ export const interrupted = (err: unknown, facts: { host: string; next?: string }
 
 async function connectHere(dataDir: string, asked: FilesIntroduction): Promise<Socket> {
   const { host } = asked;
-  const lastTry = Date.now() + START_MS;
+  const lastTry = performance.now() + START_MS;
   let socket = await socketOf(dataDir, host);
   while (!socket) {
     if (!isServed(dataDir, host)) throw new HolderGone('its worker does not run on this machine');
-    if (Date.now() > lastTry) throw new HolderGone('its worker starts or stops and takes no connections yet');
+    if (performance.now() > lastTry)
+      throw new HolderGone('its worker starts or stops and takes no connections yet');
     await delay(RETRY_MS);
     socket = await socketOf(dataDir, host);
   }

@@ -10,11 +10,11 @@ export const { closeSessions, resetSessions } = proxyActivities<AgentActivities>
 });
 
 /**
- * A limit for all attempts, of which each goes on where the one before ended: it has room for six requests of ten minutes,
- * and what an attempt would break off is paid for.
+ * An attempt has room for six requests of ten minutes: what it would break off is paid for. The next one goes on where it
+ * ended. No limit for all: a worker may be away for hours.
  */
 export const { compact } = proxyActivities<AgentActivities>({
-  scheduleToCloseTimeout: '1 hour',
+  startToCloseTimeout: '1 hour',
   heartbeatTimeout: '10s',
   retry: { maximumAttempts: 5 },
 });
