@@ -5,7 +5,7 @@ import { isThisMachine } from '../commands/network-commands';
 import { decoded } from '../commands/outputs';
 import { GIVES_SHELL, RUNS_REMOTE } from '../findings';
 import { argument, isTrue, option, report, runAs, runCode, runProgram, runShell } from './calls';
-import { many, type EsNode } from './estree';
+import { many, one, templateParts } from './estree';
 import { expandHome } from './methods';
 import { allText, list, moduleName, unknown, type Call, type Value } from './value';
 
@@ -226,21 +226,14 @@ const withoutLogin = (value: Value): Value =>
 
 /** Its address begins with this machine, literally: one in a variable is often only the default. */
 function staysHere(call: Call): boolean {
-  const [first, ...others] = partsOf(many(call.node.arguments)[0]);
+  const address = one(many(call.node.arguments)[0]);
+  const [first, ...others] = address.type === 'TemplateLiteral' ? templateParts(address) : [address];
   const start = first?.value as string | { cooked?: unknown } | undefined;
   const literal = typeof start === 'object' ? start.cooked : start;
   if (typeof literal !== 'string' || option(call, 'proxies') || option(call, 'proxy')) return false;
   // What follows in a template must not be a part of the host.
   return isThisMachine(literal) && (others.length === 0 || /^https?:\/\/[^/?#:]+[:/?#]/.test(literal));
 }
-
-/** Of a text: itself, or what a template is made of. */
-const partsOf = (node: EsNode | undefined): EsNode[] =>
-  node?.type === 'TemplateLiteral'
-    ? [...many(node.quasis), ...many(node.expressions)].sort((a, b) => a.start - b.start)
-    : node
-      ? [node]
-      : [];
 
 /** `socket.pipe(shell.stdin)`, or a file piped into a connection. */
 function piped(call: Call, receiver: Value, target: Value): Value {

@@ -44,6 +44,10 @@ export const one = (value: unknown): EsNode => (isNode(value) ? value : NOTHING)
 /** A field with a node or a list of them; holes are left out. */
 export const many = (value: unknown): EsNode[] => (Array.isArray(value) ? value : [value]).filter(isNode);
 
+/** Of a template: its texts and expressions, in their order. */
+export const templateParts = ({ quasis, expressions }: EsNode): EsNode[] =>
+  [...many(quasis), ...many(expressions)].sort((a, b) => a.start - b.start);
+
 /** In the order of the fields. */
 export function childrenOf(node: EsNode): EsNode[] {
   const children: EsNode[] = [];

@@ -3,7 +3,7 @@ import { PlaceholderRules, isPlaceholderName, UNFILLED } from '../placeholders';
 import { REMOTE, SECRET, UNKNOWN, bounded, isRemote, withoutMarks } from '../text';
 import { Scope } from '../bash/scope';
 import { CONSTANTS, effectOf } from './call-table';
-import { childrenOf, isNode, many, nameOf, one, type EsNode } from './estree';
+import { childrenOf, isNode, many, nameOf, one, templateParts, type EsNode } from './estree';
 import { SPEAKS, methodOf } from './methods';
 import { Variables, blockNames, ownNames } from './variables';
 import {
@@ -80,10 +80,8 @@ export class Program implements FollowedProgram {
         return this.evaluate(one(node.argument ?? node.expression));
       case 'BinaryExpression':
         return this.binary(node);
-      case 'TemplateLiteral': {
-        const parts = [...many(node.quasis), ...many(node.expressions)].sort((a, b) => a.start - b.start);
-        return this.joined(parts, node);
-      }
+      case 'TemplateLiteral':
+        return this.joined(templateParts(node), node);
       case 'UnaryExpression': {
         const value = this.evaluate(one(node.argument));
         return node.operator === '-' ? { text: `-${value.text}`, node } : unknown(node, value);

@@ -135,7 +135,7 @@ class Applying {
     this.open(folderOf(path));
     const { inside } = this.tools;
     const stats = inside.folderStats(path);
-    // Nobody but its owner may set a mode, even the same one.
+    // Only the owner may set a mode, even to what it already is.
     if (!stats || (Number(stats.mode) & FOLDER_PERMISSIONS) === mode) return;
     withPlace(inside.folderPlace(path), (place) => chmodSync(place, mode));
   }
