@@ -67,6 +67,7 @@ function creator(
   provider: ProviderSettings,
   { models }: ConfiguredModels,
 ): (name: string) => ModelProvider {
+  const refusedSchemas = new Set<string>();
   return (name) => {
     const model = `${kind}:${name}`;
     if (!name) throw new HoldfastError('model_unknown', { got: model, allowed: `${kind}:NAME` });
@@ -75,6 +76,7 @@ function creator(
       name,
       provider,
       settings: models[model] ?? {},
+      refusedSchemas,
       protocol: PROTOCOLS[provider.wireApi],
     });
   };

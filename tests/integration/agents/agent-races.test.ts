@@ -237,6 +237,22 @@ test('a turn that an earlier agent left over and that does not end fails one mes
   await agent.result();
 }, 60_000);
 
+test('an agent that recovers while it waits for a turn that was left over goes on, and keeps the message', async () => {
+  const left = await leftOver('agent/recovers-early/turn/1', 'nobody');
+  const agent = env.agent('recovers-early');
+  await agent.start({ mode: 'conversation', model: says('ok') });
+  const first = agent.send('the first');
+  await until(async () => (await agent.state()).status === 'working');
+  await agent.recover('it hangs');
+  expect(await first).toMatchObject({ answer: null, reason: 'recovered', error: null });
+  expect(await agent.send('the second')).toMatchObject({ answer: 'ok' });
+  const { messages } = await agent.transcript();
+  expect(messages).toMatchObject([{ text: 'the first' }, { text: 'the second' }, { role: 'assistant' }]);
+  await left.terminate();
+  await agent.stop();
+  await agent.result();
+}, 60_000);
+
 test('references that add up to more than can be recorded fail their call, and the turn continues', async () => {
   const agent = env.agent('refers');
   const refs = Array.from({ length: 15 }, () => '$a');

@@ -1,5 +1,5 @@
 // The turn that an agent is working on, if any: what ends it early, and how.
-import { CancellationScope } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, patched } from '@temporalio/workflow';
 import type { TurnResult } from '../../../contracts/agents/agent';
 import { runTurn, type TurnOfAgent } from '../../turn/agent-turn';
 
@@ -18,6 +18,11 @@ export class CurrentTurn {
     };
     try {
       return await this.scope.run(() => runTurn({ ...of, started }));
+    } catch (err) {
+      // Only the turn is to end, and it has not begun: its agent goes on. Since 0.3; before, the agent ended.
+      const isOnlyTurn = isCancellation(err) && !CancellationScope.current().consideredCancelled;
+      if (!isOnlyTurn || this.signalIt || !patched('ends-turns-not-begun')) throw err;
+      return notBegun(of.message);
     } finally {
       this.signalIt = null;
       this.isInterrupted = false;
@@ -39,3 +44,9 @@ export class CurrentTurn {
     this.scope?.cancel();
   }
 }
+
+/** Of a turn that was stopped before it began: the conversation keeps its message. */
+const notBegun = (text: string): TurnResult => ({
+  ...{ answer: null, reason: 'stopped', error: null, steps: 0 },
+  ...{ messages: [{ role: 'user', text }], sessions: [], calls: 0 },
+});
