@@ -14,6 +14,7 @@ import { stopWorker } from '../../workers/process/worker-process';
 import { dataDirOf, type GlobalOptions } from '../context';
 import { stopGateway } from '../gateway/gateway-process';
 import { stopMarker } from '../waiting/keep-running';
+import { closedSessionFacts, closedSessionLine } from '../print/closed-session';
 import { printJson } from '../print/print-json';
 import { tellIfSlow } from '../waiting/tell-if-slow';
 import { note } from '../terminal/terminal-style';
@@ -74,11 +75,11 @@ async function stop(dataDir: string, options: DownOptions): Promise<number> {
       gateway,
       sessionsClosed: ended.length,
       sessionsLeft: left,
-      sessions: sessions.map(factsOf),
+      sessions: sessions.map(closedSessionFacts),
       problems: faults.map((fault) => fault.toJSON()),
     });
   } else {
-    for (const session of sessions) if (session.killed || session.failure) note(lineOf(session));
+    for (const line of sessions.flatMap(closedSessionLine)) note(line);
     for (const { code, message } of faults) note(`holdfast: ${code}: ${message}`);
     const parts = [
       `server ${became(server)}`,
@@ -117,23 +118,6 @@ async function closed(dataDir: string): Promise<ClosedSession[]> {
     over.abort();
     host.detach();
   }
-}
-
-function factsOf({ ref, killed, failure }: ClosedSession): object {
-  const ended = failure ? 'failed' : killed ? 'killed' : 'closed';
-  return {
-    ...ref,
-    ended,
-    ...(killed && { holderPid: killed.pid, why: killed.why, survivors: killed.survivors }),
-    ...(failure && { error: failure.toJSON() }),
-  };
-}
-
-function lineOf({ ref, killed, failure }: ClosedSession): string {
-  const name = `session ${ref.session} of ${ref.agent} on ${ref.host}`;
-  if (!killed) return `${name} could not be ended: ${failure?.message}`;
-  const left = killed.survivors.length > 0 ? `; still running: pid ${killed.survivors.join(', ')}` : '';
-  return `${name} was killed with its holder (pid ${killed.pid}): ${killed.why}${left}`;
 }
 
 const sessionHost = (dataDir: string): SessionHost =>

@@ -63,8 +63,6 @@ interface Killed {
   /** The holder's pid. */
   pid: number;
   why: string;
-  /** Processes that still run. */
-  survivors: number[];
 }
 
 interface Closed {
@@ -76,6 +74,8 @@ interface Closed {
 export interface ClosedSession {
   ref: SessionRef;
   killed: Killed | undefined;
+  /** Processes of it that still run. */
+  survivors: number[];
   failure: HoldfastError | null;
 }
 
@@ -217,10 +217,11 @@ export class SessionHost implements Terminals {
         .filter((ref) => this.isOpen(ref) || hasLeftOver(this.paths(ref), marks))
         .map(async (ref) => {
           try {
-            const { killed } = await this.closing(ref, reason);
-            return { ref, killed, failure: null };
+            const { killed, snapshot } = await this.closing(ref, reason);
+            return { ref, killed, survivors: snapshot.survivors ?? [], failure: null };
           } catch (err) {
-            return { ref, killed: undefined, failure: asHoldfastError(asStorageFailure(err)) };
+            const failure = asHoldfastError(asStorageFailure(err));
+            return { ref, killed: undefined, survivors: [], failure };
           }
         }),
     );
@@ -248,8 +249,7 @@ export class SessionHost implements Terminals {
       const said = `${killedBy.reason ?? killedBy.by}; its holder (pid ${pid}) was killed: ${why}`;
       const left = await endUnreachable(this.paths(ref), holder, { ...killedBy, reason: said });
       this.connections.forget(ref);
-      const survivors = left.map((one) => one.pid);
-      return { killed: { pid, why, survivors }, survivors };
+      return { killed: { pid, why }, survivors: left.map((one) => one.pid) };
     }
     return { survivors: await endLeftOver(this.paths(ref)) };
   }

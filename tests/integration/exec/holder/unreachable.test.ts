@@ -268,7 +268,7 @@ describe.each(kinds)('with %s', (treeKill) => {
     const closed = await t.host.closeAll('down');
     expect(Date.now() - since).toBeLessThan(20_000);
     expect(closed.sort((a, b) => a.ref.session - b.ref.session)).toMatchObject([
-      { ref: t.ref, failure: null, killed: { pid, why: 'stopped by a signal (T)', survivors: [] } },
+      { ref: t.ref, failure: null, killed: { pid, why: 'stopped by a signal (T)' }, survivors: [] },
       { ref: otherSession(t, 1), failure: null, killed: undefined },
     ]);
     expect(processesMarked(t.cwd, t.dataDir)).toEqual([]);
