@@ -4,7 +4,7 @@ import { REMOTE, SECRET, UNKNOWN, bounded, isRemote, withoutMarks } from '../tex
 import { Scope } from '../bash/scope';
 import { CONSTANTS, effectOf } from './call-table';
 import { childrenOf, isNode, many, nameOf, one, templateParts, type EsNode } from './estree';
-import { SPEAKS, methodOf } from './methods';
+import { methodOf, onlyMentions } from './methods';
 import { Variables, blockNames, ownNames } from './variables';
 import {
   allText,
@@ -314,8 +314,8 @@ export class Program implements FollowedProgram {
       many(node.arguments).flatMap((part) => this.element(part)),
       new Map(many(node.keywords).map((word) => [nameOf(word.key), this.evaluate(one(word.value))])),
     ];
-    const speaks = SPEAKS.test(callee.dotted ?? '') || SPEAKS.test(method);
-    const [args, keywords] = speaks ? this.quietly(read) : read();
+    const mentions = onlyMentions({ dotted: callee.dotted, method, receiver }, many(node.arguments)[0]);
+    const [args, keywords] = mentions ? this.quietly(read) : read();
     return this.apply(receiver ? { callee, receiver, method } : { callee }, args, node, keywords);
   }
 

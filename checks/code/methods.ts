@@ -1,10 +1,26 @@
 // Methods of texts and lists that both languages have, and their results for known values.
+import { isTemplateFile } from '../paths';
 import { HOME, UNKNOWN, bounded, isKnown, marksOf } from '../text';
+import type { EsNode } from './estree';
 import { allText, list, type Call, type Value } from './value';
 
 /** Calls that only mention, search or replace texts. */
-export const SPEAKS =
+const SPEAKS =
   /(?:^|\.)(?:print|log|error|warn|warning|info|debug|exception|write|replace|replaceAll|sub|split|startswith|endswith|startsWith|endsWith|includes|indexOf|index|find|match|matchAll|test|search|count|strip|format_help|add_argument|ArgumentParser|exit|\w*Error|Exception)$/;
+
+/** Whether a call uses none of its texts, or puts them into a file for people to fill in. */
+export function onlyMentions(
+  {
+    dotted = '',
+    method,
+    receiver,
+  }: { dotted: string | undefined; method: string; receiver: Value | undefined },
+  first: EsNode | undefined,
+): boolean {
+  if (SPEAKS.test(dotted) || SPEAKS.test(method)) return true;
+  if (/^write_(?:text|bytes)$/.test(method)) return isTemplateFile(receiver?.text ?? '');
+  return /^(?:write|append)File(?:Sync)?$/.test(method) && isTemplateFile(String(first?.value));
+}
 
 /** Of one text. */
 const MOST_PIECES = 4_096;
