@@ -314,7 +314,8 @@ export class Program implements FollowedProgram {
       many(node.arguments).flatMap((part) => this.element(part)),
       new Map(many(node.keywords).map((word) => [nameOf(word.key), this.evaluate(one(word.value))])),
     ];
-    const mentions = onlyMentions({ dotted: callee.dotted, method, receiver }, many(node.arguments)[0]);
+    const first = (): Value => this.quietly(() => this.evaluate(one(many(node.arguments)[0])));
+    const mentions = onlyMentions(callee.dotted, method, { receiver, first });
     const [args, keywords] = mentions ? this.quietly(read) : read();
     return this.apply(receiver ? { callee, receiver, method } : { callee }, args, node, keywords);
   }

@@ -1,7 +1,6 @@
 // Methods of texts and lists that both languages have, and their results for known values.
 import { isTemplateFile } from '../paths';
 import { HOME, UNKNOWN, bounded, isKnown, marksOf } from '../text';
-import type { EsNode } from './estree';
 import { allText, list, type Call, type Value } from './value';
 
 /** Calls that only mention, search or replace texts. */
@@ -10,16 +9,13 @@ const SPEAKS =
 
 /** Whether a call uses none of its texts, or puts them into a file for people to fill in. */
 export function onlyMentions(
-  {
-    dotted = '',
-    method,
-    receiver,
-  }: { dotted: string | undefined; method: string; receiver: Value | undefined },
-  first: EsNode | undefined,
+  dotted: string | undefined,
+  method: string,
+  { receiver, first }: { receiver: Value | undefined; first: () => Value },
 ): boolean {
-  if (SPEAKS.test(dotted) || SPEAKS.test(method)) return true;
+  if (SPEAKS.test(dotted ?? '') || SPEAKS.test(method)) return true;
   if (/^write_(?:text|bytes)$/.test(method)) return isTemplateFile(receiver?.text ?? '');
-  return /^(?:write|append)File(?:Sync)?$/.test(method) && isTemplateFile(String(first?.value));
+  return /^(?:write|append)File(?:Sync)?$/.test(method) && isTemplateFile(first().text);
 }
 
 /** Of one text. */

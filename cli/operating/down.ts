@@ -2,6 +2,7 @@
 // done even if others fail, and even if the folder is not writable.
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { LiveTokens } from '../../activities/agents/live-tokens';
 import { HoldfastError, asHoldfastError } from '../../contracts/errors/holdfast-error';
 import { stopServer } from '../../engine/server';
@@ -58,7 +59,10 @@ async function stop(dataDir: string, options: DownOptions): Promise<number> {
   const before = await closeSessions();
   const gateway = await step(() => tellIfSlow('the API and the page to stop', stopGateway(dataDir)), null);
   const worker = await step(() => tellIfSlow('the worker to stop', stopWorker(dataDir)), null);
-  const sessions = [...before, ...(await closeSessions())];
+  const after = await closeSessions();
+  // One of which something is left is found again.
+  const isAgain = ({ ref }: ClosedSession): boolean => after.some((one) => isDeepStrictEqual(one.ref, ref));
+  const sessions = [...before.filter((one) => !isAgain(one)), ...after];
   if (options.sessions) {
     await step(() => endLeftOverSpares(dataDir), undefined);
     await step(() => LiveTokens.removeLeftOver(dataDir), undefined);

@@ -5,7 +5,6 @@ import { readAccess, type Access } from './access';
 import { CallLimits } from './call-limits';
 import { usageOf, type Tokens } from './cost';
 import { withAnswers } from './answered-calls';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { ModelProvider, ModelRequest, RawReply } from '../provider';
 import type { ModelSettings, ProviderSettings } from '../model-settings';
 
@@ -16,6 +15,8 @@ export interface WireCall extends ModelRequest {
   fetch: CallLimits['fetch'];
   requestMs: number;
   maxOutputTokens: number | undefined;
+  /** Model and schema of an answer, as text, that the server does not take; the same set for all calls of a process. */
+  refusedSchemas: Set<string>;
 }
 
 export type WireReply = Omit<RawReply, 'usage'> & { tokens?: Tokens | undefined };
@@ -29,15 +30,20 @@ export interface HttpModel {
   name: string;
   provider: ProviderSettings;
   settings: ModelSettings;
-  /** Model and schema of an answer, as text: the same set for all calls of a process. */
-  refusedSchemas: Set<string>;
+  refusedSchemas: WireCall['refusedSchemas'];
   /** Loads the protocol and its SDK, when the first call needs it. */
   protocol: () => Promise<WireProtocol>;
 }
 
-export function httpProvider(http: HttpModel): ModelProvider {
-  const { model, provider, settings, refusedSchemas } = http;
-  const { window, images: seesImages = true } = settings;
+export function httpProvider({
+  model,
+  name,
+  provider,
+  settings,
+  refusedSchemas,
+  protocol,
+}: HttpModel): ModelProvider {
+  const { window, maxOutputTokens, prices, images: seesImages = true } = settings;
   return {
     dialect: 'native',
     seesImages,
@@ -46,56 +52,26 @@ export function httpProvider(http: HttpModel): ModelProvider {
       readAccess(model, provider);
     },
     async reply(request) {
-      // In other dialects a call is text, which an answer schema would forbid.
-      const { outputSchema, ...free } = request;
-      const schema = request.tools && outputSchema && `${model} ${JSON.stringify(outputSchema)}`;
-      if (schema === undefined || refusedSchemas.has(schema)) return ask(http, free);
+      const access = readAccess(model, provider);
+      const ask = await protocol();
+      const limits = new CallLimits(request.signal, provider);
+      const { fetch, signal } = limits;
+      const messages = withAnswers(request.messages);
+      const { requestMs } = provider;
       try {
-        return await ask(http, request);
+        // In other dialects a call is text, which an answer schema would forbid.
+        const outputSchema = request.tools && request.outputSchema;
+        const call = { ...request, messages, name, access, fetch, signal, requestMs, maxOutputTokens };
+        const { tokens, ...reply } = await ask({ ...call, outputSchema, refusedSchemas });
+        return { ...reply, ...(tokens && { usage: usageOf(tokens, prices) }) };
       } catch (err) {
-        if (!(err instanceof HoldfastError) || err.code !== 'model_bad_request') throw err;
-        // A server may take no schema, or not this one. The instructions have it, too, and the answer is checked.
-        const reply = await ask(http, free);
-        if (refusedSchemas.size < MAX_REFUSED) refusedSchemas.add(schema);
-        return reply;
+        // The caller that cancelled does not wait for a reason.
+        if (request.signal.aborted) throw request.signal.reason;
+        const address = access.baseUrl ?? 'its own address';
+        throw classifyError(err, { model, address, secrets: access.secrets, limit: limits.hit });
+      } finally {
+        limits.clear();
       }
     },
   };
-}
-
-/** A schema may be large. */
-const MAX_REFUSED = 100;
-
-/** Throws an error of the catalogue. */
-async function ask(
-  { model, name, provider, settings, protocol }: HttpModel,
-  request: ModelRequest,
-): Promise<RawReply> {
-  const access = readAccess(model, provider);
-  const send = await protocol();
-  const limits = new CallLimits(request.signal, provider);
-  const { fetch, signal } = limits;
-  const messages = withAnswers(request.messages);
-  const { requestMs } = provider;
-  const { maxOutputTokens, prices } = settings;
-  try {
-    const { tokens, ...reply } = await send({
-      ...request,
-      messages,
-      name,
-      access,
-      fetch,
-      signal,
-      requestMs,
-      maxOutputTokens,
-    });
-    return { ...reply, ...(tokens && { usage: usageOf(tokens, prices) }) };
-  } catch (err) {
-    // The caller that cancelled does not wait for a reason.
-    if (request.signal.aborted) throw request.signal.reason;
-    const address = access.baseUrl ?? 'its own address';
-    throw classifyError(err, { model, address, secrets: access.secrets, limit: limits.hit });
-  } finally {
-    limits.clear();
-  }
 }

@@ -6,8 +6,8 @@ import type {
 } from 'openai/resources/chat/completions';
 import type { ToolDescription } from '../../contracts/tools/tools';
 import { cacheKey } from './cache-key';
-import type { WireCall, WireProtocol } from './http-provider';
-import { answerFormat, isVendors, openaiClient } from './openai-client';
+import type { WireCall, WireProtocol, WireReply } from './http-provider';
+import { isVendors, openaiClient, withAnswerFormat, type AnswerFormat } from './openai-client';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { chatReply } from './replies/chat-reply';
 import { chatOfStream } from './replies/chat-stream';
@@ -15,10 +15,12 @@ import { streamOf, wholeOf } from './replies/whole-answer';
 import { dataUrl, shownImages, type ShownImage } from './shown-images';
 import { ThinkFilter } from './think-filter';
 
-export const openaiChat: WireProtocol = async (call) => {
+export const openaiChat: WireProtocol = (call) => withAnswerFormat(call, (format) => ask(call, format));
+
+async function ask(call: WireCall, format: AnswerFormat | undefined): Promise<WireReply> {
   const client = await openaiClient(call);
   const { onText, signal } = call;
-  const params = paramsOf(call);
+  const params = paramsOf(call, format);
   if (!onText) return chatReply(await wholeOf(client.chat.completions.create(params, { signal })));
   const sent = await streamOf(
     client.chat.completions.create(
@@ -32,11 +34,10 @@ export const openaiChat: WireProtocol = async (call) => {
   const completion = await chatOfStream(sent.events, (piece) => visible.push(piece));
   visible.end();
   return chatReply(completion);
-};
+}
 
-function paramsOf(call: WireCall): ChatCompletionCreateParamsNonStreaming {
+function paramsOf(call: WireCall, format: AnswerFormat | undefined): ChatCompletionCreateParamsNonStreaming {
   const { name, system, tools = [], maxOutputTokens } = call;
-  const format = answerFormat(call);
   return {
     model: name,
     messages: [...(system ? [{ role: 'system' as const, content: system }] : []), ...messagesOf(call)],

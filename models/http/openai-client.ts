@@ -2,6 +2,7 @@
 import type OpenAI from 'openai';
 import type { JsonSchema } from '../../contracts/tools/tools';
 import { isObject } from '../dialects/json-text';
+import { ToldError } from './classify-error';
 import type { WireCall } from './http-provider';
 import { fieldsOf, listOf, type Fields } from './replies/untrusted';
 
@@ -47,7 +48,7 @@ const ENFORCED = new Set([
 
 const FORMATS: readonly unknown[] = 'date-time time date duration email hostname ipv4 ipv6 uuid'.split(' ');
 
-interface AnswerFormat {
+export interface AnswerFormat {
   name: string;
   schema: Record<string, unknown>;
   strict: boolean;
@@ -59,6 +60,40 @@ export function answerFormat(call: Pick<WireCall, 'access' | 'outputSchema'>): A
   if (!schema || (!isObjectAtRoot(schema) && hasVendorsRules(call))) return undefined;
   return { name: 'answer', schema: { ...schema }, strict: isStrict(schema) };
 }
+
+/** Of a server that does not take a schema. Others refuse a reply that went wrong with the same status. */
+const NAMES_SCHEMA = /response_format|text\.format|schema/i;
+/** A schema may be large. */
+const MAX_REFUSED = 100;
+
+/**
+ * Asks with the schema of an answer, if there is one, and once more without it if the server refuses the request: not
+ * every server takes every schema. The instructions have it, too, and the answer is checked.
+ */
+export async function withAnswerFormat<T>(
+  call: WireCall,
+  ask: (format: AnswerFormat | undefined) => Promise<T>,
+): Promise<T> {
+  const format = answerFormat(call);
+  const key = format && `${call.name} ${JSON.stringify(format.schema)}`;
+  if (key === undefined || call.refusedSchemas.has(key)) return ask(undefined);
+  try {
+    return await ask(format);
+  } catch (err) {
+    if (!isRefusal(err)) throw err;
+    const answer = await ask(undefined);
+    if (NAMES_SCHEMA.test(err.message) && call.refusedSchemas.size < MAX_REFUSED)
+      call.refusedSchemas.add(key);
+    return answer;
+  }
+}
+
+/** Of the request as it stands, before the model has begun. */
+const isRefusal = (err: unknown): err is Error =>
+  err instanceof Error &&
+  !(err instanceof ToldError) &&
+  'status' in err &&
+  [400, 422].includes(Number(err.status));
 
 const isObjectAtRoot = (schema: JsonSchema): boolean =>
   schema.type === 'object' && !NOT_AT_ROOT.some((key) => key in schema);

@@ -6,25 +6,26 @@ import type {
 } from 'openai/resources/responses/responses';
 import type { ToolDescription } from '../../contracts/tools/tools';
 import { cacheKey } from './cache-key';
-import type { WireCall, WireProtocol } from './http-provider';
-import { answerFormat, openaiClient } from './openai-client';
+import type { WireCall, WireProtocol, WireReply } from './http-provider';
+import { openaiClient, withAnswerFormat, type AnswerFormat } from './openai-client';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { responseOfStream, responsesReply } from './replies/responses-reply';
 import { streamOf, wholeOf } from './replies/whole-answer';
 import { dataUrl, shownImages, type ShownImage } from './shown-images';
 
-export const openaiResponses: WireProtocol = async (call) => {
+export const openaiResponses: WireProtocol = (call) => withAnswerFormat(call, (format) => ask(call, format));
+
+async function ask(call: WireCall, format: AnswerFormat | undefined): Promise<WireReply> {
   const client = await openaiClient(call);
   const { onText, signal } = call;
-  const params = paramsOf(call);
+  const params = paramsOf(call, format);
   if (!onText) return responsesReply(await wholeOf(client.responses.create(params, { signal })));
   const sent = await streamOf(client.responses.create({ ...params, stream: true }, { signal }), signal);
   return responsesReply('whole' in sent ? sent.whole : await responseOfStream(sent.events, onText));
-};
+}
 
-function paramsOf(call: WireCall): ResponseCreateParamsNonStreaming {
+function paramsOf(call: WireCall, format: AnswerFormat | undefined): ResponseCreateParamsNonStreaming {
   const { name, system, messages, images, tools = [], maxOutputTokens } = call;
-  const format = answerFormat(call);
   return {
     model: name,
     store: false,

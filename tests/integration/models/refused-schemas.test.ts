@@ -41,3 +41,29 @@ test('a request that a server refuses without the schema, too, fails with what i
   await provider.reply(ask('hello', asked));
   expect(hasFormat()).toEqual([true]);
 });
+
+test.each([
+  ['a reply that went wrong', refuses('Failed to validate JSON.')],
+  [
+    'a stream that broke',
+    {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      body: 'data: {"error":{"code":400,"message":"Invalid schema."}}\n\n',
+    },
+  ],
+])('after %s the next request has the schema again', async (_, answer) => {
+  const provider = simulator.provider('chat');
+  simulator.answers.push(answer);
+  await provider.reply(ask('hello', { ...asked, onText: () => undefined })).catch(() => undefined);
+  await provider.reply(ask('hello', asked));
+  expect(hasFormat().at(-1)).toBe(true);
+});
+
+test.each(['a list', 'an object'])('nothing is repeated where no schema was sent: of %s', async (kind) => {
+  const provider = simulator.provider('anthropic');
+  const outputSchema = kind === 'a list' ? LIST : { type: 'object' };
+  simulator.answers.push(refuses('No such thing.'));
+  await expect(provider.reply(ask('hello', { tools: [], outputSchema }))).rejects.toThrow('No such thing.');
+  expect(simulator.requests).toHaveLength(1);
+});
