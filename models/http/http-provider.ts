@@ -1,5 +1,5 @@
 // What all HTTP providers share: the key, the limits, the errors, the cost. Each wire protocol does the rest. Only
-// Temporal repeats a request.
+// Temporal retries.
 import { classifyError } from './classify-error';
 import { readAccess, type Access } from './access';
 import { CallLimits } from './call-limits';
