@@ -80,7 +80,7 @@ export async function withAnswerFormat<T>(
   try {
     return await ask(format);
   } catch (err) {
-    if (!isRefusal(err)) throw err;
+    if (!refusesRequest(err)) throw err;
     const answer = await ask(undefined);
     if (NAMES_SCHEMA.test(err.message) && call.refusedSchemas.size < MAX_REFUSED)
       call.refusedSchemas.add(key);
@@ -88,8 +88,8 @@ export async function withAnswerFormat<T>(
   }
 }
 
-/** Of the request as it stands, before the model has begun. */
-const isRefusal = (err: unknown): err is Error =>
+/** The server does not take the request as it stands: the model has not begun. */
+const refusesRequest = (err: unknown): err is Error =>
   err instanceof Error &&
   !(err instanceof ToldError) &&
   'status' in err &&

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { program } from '../../cli/program';
 import { packageRoot } from '../../system/package-root';
+import { MALLOC } from '../../workers/process/worker-process';
 
 const DEPLOY = join(packageRoot(), 'deploy');
 const read = (...path: string[]): string => readFileSync(join(DEPLOY, ...path), 'utf8');
@@ -85,4 +86,13 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
       .split('\n')
       .filter((line) => line.includes('holdfast')),
   ).toEqual([]);
+});
+
+test.each([
+  ['the service', read('systemd', 'holdfast-worker.service')],
+  ['the container', dockerfile],
+])('%s keeps as little freed memory as a worker that `up` starts', (_name, text) => {
+  const found = [...text.matchAll(/\b(MALLOC_\w+)=(\S+)/g)];
+  const settings = Object.fromEntries(found.map(([, name = '', value = '']) => [name, value]));
+  expect(settings).toEqual(MALLOC);
 });

@@ -47,9 +47,9 @@ const NODE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=16'];
  * Of the C library (mallopt(3)). Each thread of the SDK's core would keep freed memory in an arena of its own. And each
  * large block that is freed would raise the size from which blocks are mapped, up to 32 MB: smaller ones split the heap
  * up, and a worker grew by 50 kB with each turn. It gives the end of the heap back only from 32 MB on: with less, a turn
- * took a quarter more of its processor time.
+ * took a quarter more of its processor time. The systemd unit and the container set the same.
  */
-const MALLOC = {
+export const MALLOC = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '131072',
   MALLOC_TRIM_THRESHOLD_: '33554432',
