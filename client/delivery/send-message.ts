@@ -1,10 +1,11 @@
 // Messages to workflows, typed by their entries in the tables of messages.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { ASKED_TOO_EARLY, contentOf, type Message } from '../../contracts/messages/message';
+import { AFTER_END, ASKED_TOO_EARLY, contentOf, type Message } from '../../contracts/messages/message';
 import { PAUSE_MS } from './ask-server';
 import { deliver, type Delivery } from './deliver';
 import { updateIdOf } from './update-id';
+import { isOver } from './workflow-end';
 
 const MOST_TIMES_EARLY = 40;
 
@@ -16,7 +17,10 @@ export const sendSignal = <Request>(
   request?: Request,
 ): Promise<void> => handle.signal(message.name, ...argsOf(request));
 
-/** What came before a worker was ready for it is asked again: for ten seconds, once the first worker is there. */
+/**
+ * What came before a worker was ready for it is asked again: for ten seconds, once the first worker is there. A workflow that
+ * was terminated before it took its latest events answers as of the time before them.
+ */
 export async function sendQuery<Request, Answer>(
   handle: WorkflowHandle,
   message: Message<Request, Answer, 'query'>,
@@ -27,6 +31,11 @@ export async function sendQuery<Request, Answer>(
       return await handle.query<Answer, [unknown?]>(message.name, ...argsOf(request));
     } catch (err) {
       if (again === MOST_TIMES_EARLY || !String(err).includes(ASKED_TOO_EARLY)) throw err;
+      const found = await handle.describe();
+      if (isOver(found)) {
+        const ended = handle.client.getHandle(handle.workflowId, found.runId);
+        return ended.query<Answer, [unknown?]>(`${message.name}${AFTER_END}`, ...argsOf(request));
+      }
       await delay(PAUSE_MS);
     }
   }

@@ -8,6 +8,9 @@ import type * as requests from '../schemas/requests';
 /** A query came with events that only a workflow task may hand out: it is asked again. Stands in the failure's text. */
 export const ASKED_TOO_EARLY = 'asked before the workflow has taken its latest events: ask again';
 
+/** Follows the name of a query to a workflow that has ended. What it had not taken by then it never will. */
+export const AFTER_END = ':ended';
+
 export type Kind = 'signal' | 'update' | 'query';
 
 /** Messages from `anyone` are documented; of the others, only this sender sends them. */

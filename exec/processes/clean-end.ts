@@ -24,7 +24,7 @@ interface Tree {
 /**
  * Stops everything, then:
  * - the session's own shell and its subshells stay stopped: they would run the rest of the code, and its traps;
- * - processes that ignore or block TERM would simply continue, so they are killed at once;
+ * - processes that ignore TERM, or block it without a handler, would simply continue, so they are killed at once;
  * - all others are sent TERM before the first of them is continued. One without a handler dies before it runs another
  * instruction, whichever of its children ended before; one with a handler runs that.
  */
@@ -59,12 +59,15 @@ export async function stopped(pids: number[]): Promise<void> {
   }
 }
 
-/** Whether TERM ends it or has a handler: it is not ignored, and not blocked in every thread. */
+/**
+ * Whether TERM ends it or has a handler: it is not ignored, and not blocked in every thread. A handler hears it also when it
+ * is blocked at the moment: bash blocks it while it forks.
+ */
 function hearsTerm(pid: number): boolean {
   const masks = listNumeric(`/proc/${pid}/task`).map(
     (thread) => readText(`/proc/${pid}/task/${thread}/status`) ?? '',
   );
-  return masks.some((status) => !has(status, 'SigIgn') && !has(status, 'SigBlk'));
+  return masks.some((status) => !has(status, 'SigIgn') && (!has(status, 'SigBlk') || has(status, 'SigCgt')));
 }
 
 const has = (status: string, mask: string): boolean =>

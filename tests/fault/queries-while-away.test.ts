@@ -1,12 +1,16 @@
 // Questions to workflows that no worker answers at the moment: `ps`, the page and `state` ask all the time.
 import { workerLost } from '../../contracts/errors/failure';
+import { agentWorkflowId, turnWorkflowId } from '../../contracts/ids';
 import { EngineOfItsOwn } from '../helpers/engines/engine-of-its-own';
+import { scratch, uniqueId } from '../helpers/engines/temporal';
 import { replayAll } from '../helpers/engines/replay-all';
 import { until } from '../helpers/until';
 
 const engine = new EngineOfItsOwn();
+const files = scratch();
 beforeAll(() => engine.start(), 60_000);
 afterAll(async () => {
+  files.remove();
   expect(await engine.end()).toEqual([]);
 }, 60_000);
 
@@ -40,4 +44,27 @@ test('questions that wait for the next worker are answered, and change nothing o
   expect(await output).toMatchObject({ session: 0 });
   expect(await running).toMatchObject({ commandId: 'first', exitCode: 0 });
   expect((await replayAll(engine.client)).failed).toEqual([]);
+}, 120_000);
+
+test('what an agent and its turn did can be read after they were terminated with messages that no worker had taken', async () => {
+  const id = uniqueId('terminated');
+  const agent = engine.client.agent(id);
+  await agent.start({ task: 'first', ...files.settings([{ text: 'never', delayMs: 600_000 }]) });
+  await until(async () => (await agent.turnPage(1, 0))?.messages.length === 1);
+  await engine.killWorker();
+  await agent.post('not taken');
+  const { workflow } = engine.client.temporal;
+  const turn = workflow.getHandle(turnWorkflowId(id, 1));
+  await workflow.getHandle(agentWorkflowId(id)).terminate();
+  // The server cancels it with its agent.
+  await until(async () =>
+    (await turn.fetchHistory()).events?.some(
+      (event) => event.workflowExecutionCancelRequestedEventAttributes,
+    ),
+  );
+  await turn.terminate();
+  await engine.startWorker();
+  expect(await agent.state()).toMatchObject({ status: 'ended', messages: 0 });
+  const page = await agent.turnPage(1, 0);
+  expect(page?.messages).toMatchObject([{ role: 'user', text: 'first' }]);
 }, 120_000);

@@ -1,9 +1,10 @@
 // Keeps what only a workflow task may hand out from coming with a query. A query that waited while there was no worker brings
 // the events since the last task along, and the SDK hands them to the workflow at once. The commands that follow then stand
 // in history before the messages of the next task. A replay takes messages first, so it fails: the workflow could never go
-// on. Such a query fails instead, which makes the worker forget the workflow, and is asked again.
+// on. Here such events reach nothing, and the query fails, which makes the worker forget the workflow; it is asked again.
+// A workflow that was terminated has no next task: queries that know that are answered from what it did.
 import type { WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
-import { ASKED_TOO_EARLY } from '../../contracts/messages/message';
+import { AFTER_END, ASKED_TOO_EARLY } from '../../contracts/messages/message';
 
 type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;
 type Activation = Parameters<Activate>[0]['activation'];
@@ -16,17 +17,34 @@ class EarlyEvents implements WorkflowInternalsInterceptor {
   private events = 0;
   /** Of the last task that was begun; undefined before the first. */
   private taskAt: string | undefined;
+  /** The worker holds some for taken: what it hands out from now on misses them. */
+  private hasWithheld = false;
 
   activate: Activate = (input, next) => {
     const { jobs, isReplaying, historyLength, timestamp } = input.activation;
     if (jobs?.some(isEvent)) {
       const [events, taskAt] = [historyLength ?? 0, JSON.stringify(timestamp)];
       // Each task has a time of its own, and its beginning is an event.
-      if (!isReplaying && events > this.events && taskAt === this.taskAt) throw new Error(ASKED_TOO_EARLY);
+      if (!isReplaying && events > this.events && taskAt === this.taskAt) {
+        this.hasWithheld = true;
+        return;
+      }
       [this.events, this.taskAt] = [events, taskAt];
+      if (this.hasWithheld) throw new Error(ASKED_TOO_EARLY);
     }
+    const areAfterEnd = jobs?.map(takesMark).every(Boolean);
+    if (this.hasWithheld && !areAfterEnd) throw new Error(ASKED_TOO_EARLY);
     next(input);
   };
+}
+
+/** Takes the mark off a query, and says whether it was there; true for what is no query. */
+function takesMark({ queryWorkflow }: Job): boolean {
+  if (!queryWorkflow) return true;
+  const name = queryWorkflow.queryType ?? '';
+  if (!name.endsWith(AFTER_END)) return false;
+  queryWorkflow.queryType = name.slice(0, -AFTER_END.length);
+  return true;
 }
 
 /** For Temporal's bundler. */

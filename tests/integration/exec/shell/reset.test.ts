@@ -68,6 +68,25 @@ test('a program may end cleanly: TERM comes before KILL', async () => {
   expect(readFileSync(join(t.cwd, 'clean'), 'utf8')).toBe('saved\n');
 });
 
+test('so may one that blocks TERM for a moment, as a shell does while it forks', async () => {
+  const code = [
+    'import os, signal, time',
+    'def save(*_):',
+    `  open("${t.cwd}/saved", "w").write("saved")`,
+    '  os._exit(0)',
+    'signal.signal(signal.SIGTERM, save)',
+    'while True:',
+    '  signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])',
+    '  print("blocked", flush=True)',
+    '  time.sleep(0.2)',
+    '  signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])',
+  ].join('\n');
+  await t.run(`python3 -c '${code}'`, { yield: { betweenOutputMs: 50 } });
+  await until(() => logOf(t).toString().includes('blocked'));
+  await reset(t);
+  expect(readFileSync(join(t.cwd, 'saved'), 'utf8')).toBe('saved');
+});
+
 test('only the session that was reset is touched', async () => {
   const other = otherSession(t, 1);
   await t.run('KEPT=1', { ref: other });
