@@ -50,12 +50,13 @@ export class HoldfastClient {
 
   /**
    * Connects to the server that `choice`, the environment (TEMPORAL_ADDRESS) or a Temporal profile names.
-   * Throws `no_server` or `config_invalid`.
+   * Throws `no_server`, `config_invalid` or `invalid_input`.
    */
   static async connect(
     { dataConverter, queue = MAIN_TASK_QUEUE, patienceMs, startsTraces, ...choice }: ConnectChoice = {},
     env: NodeJS.ProcessEnv = process.env,
   ): Promise<HoldfastClient> {
+    checkedQueue(queue);
     const server = resolveServer(choice, env);
     const temporal = await connectTemporal(server, { dataConverter, patienceMs, startsTraces });
     return new HoldfastClient(temporal, server.address, { queue, patienceMs });

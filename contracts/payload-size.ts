@@ -12,6 +12,10 @@ export const MAX_TOOL_RESULT_BYTES = 262_144;
 export const FULL_TURN_BYTES = 1_250_000;
 /** All messages of a turn: the limit above, one more reply, and the rest for the results of its calls. */
 export const MAX_TURN_BYTES = 1_800_000;
+/** The text of an error that a script's call ends with. */
+export const MAX_ERROR_BYTES = 65_536;
+/** The outcomes of calls in one answer to a host's worker, or the first of them. */
+export const MAX_RESULTS_BYTES = 1_000_000;
 /** The tools that a host without agents is told about. */
 export const MAX_OFFER_BYTES = 500_000;
 /** A page of a transcript ends here, or with its first message. */

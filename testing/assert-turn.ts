@@ -30,17 +30,24 @@ function calledTool(turn: TurnResult, tool: string, args: Expected = {}): Verdic
 /** Ended for this reason and, where it is given, with this answer. */
 function endedWith(turn: TurnResult, reason: EndReason, answer?: string | RegExp): Verdict {
   const { answer: got, error, steps } = turn;
-  const fits = answer === undefined || (typeof answer === 'string' ? got === answer : answer.test(got ?? ''));
+  const fits = answer === undefined || (typeof answer === 'string' ? got === answer : matches(answer, got));
   const shown = `${turn.reason} after ${steps} steps: ${error ? error.message : inspect(got)}`;
   const wanted = `to have ended as ${reason}${answer === undefined ? '' : ` with ${inspect(answer)}`}`;
   return verdict(turn.reason === reason && fits, wanted, shown);
 }
 
-/** Every expected key is present with the same value; regular expressions are matched. */
+/** Every expected key is present with the same value; a regular expression is matched with a text, or a value's JSON. */
 function holds(args: Expected, expected: Expected): boolean {
   return Object.entries(expected).every(([key, value]) =>
-    value instanceof RegExp ? value.test(String(args[key])) : isDeepStrictEqual(args[key], value),
+    value instanceof RegExp ? matches(value, args[key]) : isDeepStrictEqual(args[key], value),
   );
+}
+
+/** What is absent matches nothing. Flags `g` and `y` would go on from the last match. */
+function matches({ source, flags }: RegExp, value: unknown): boolean {
+  if (value === undefined || value === null) return false;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return new RegExp(source, flags.replace(/[gy]/g, '')).test(text);
 }
 
 const list = (names: readonly string[]): string => `[${names.join(', ')}]`;

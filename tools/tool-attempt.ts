@@ -1,6 +1,7 @@
 // One attempt at a call of a tool: its arguments are checked, it runs within its time, and its result is shown. What the
 // tool's author wrote may throw anywhere: each place says what is known of the tool's effect then.
-import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import { HoldfastError, isErrorCode, reasonOf } from '../contracts/errors/holdfast-error';
+import { fitText, MAX_ERROR_BYTES } from '../contracts/payload-size';
 import { parseAsyncWith } from '../contracts/schemas/parse';
 import type { JsonValue } from '../contracts/tools/tools';
 import { runConfined } from './confined/run-confined';
@@ -71,16 +72,27 @@ async function runWhereItBelongs(tool: Tool, args: unknown, context: ToolContext
 export async function checkArgs(tool: Tool, args: unknown): Promise<unknown> {
   try {
     return await parseAsyncWith(tool.args, `The call to ${tool.name}`, args, tool.secret);
-  } catch (err) {
+  } catch (thrown) {
+    const err = ofThisCopy(thrown);
     throw err instanceof HoldfastError ? err : schemaFailed(tool, err);
   }
 }
+
+/** A module of tools may use another copy of this package: its errors are no instances of this one's class. */
+function ofThisCopy(err: unknown): unknown {
+  if (err instanceof HoldfastError || !(err instanceof Error) || err.name !== 'HoldfastError') return err;
+  const { code, facts } = err as HoldfastError;
+  return isErrorCode(code) ? HoldfastError.received(code, facts) : err;
+}
+
+/** What a tool threw may hold the whole answer of a server: a history has no room for that. */
+const shortReason = (err: unknown): string => fitText(reasonOf(err), MAX_ERROR_BYTES);
 
 const schemaFailed = ({ name }: Tool, err: unknown): HoldfastError =>
   new HoldfastError('tool_failed', {
     tool: name,
     attempts: 1,
-    reason: `its schema \`args\` failed, so \`run\` was not called: ${reasonOf(err)}`,
+    reason: `its schema \`args\` failed, so \`run\` was not called: ${shortReason(err)}`,
   });
 
 async function argsInTime(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
@@ -127,18 +139,21 @@ export async function runTool<T>(
   let value: JsonValue;
   try {
     value = await inTime(tool, context, (signal) => runWhereItBelongs(tool, parsed, { ...context, signal }));
-  } catch (err) {
+  } catch (thrown) {
+    const err = ofThisCopy(thrown);
     if (err instanceof HoldfastError || context.signal.aborted) throw err;
-    if (effects === 'once') throw unknown(reasonOf(err));
-    if (context.attempt < MAX_ATTEMPTS) throw err;
-    throw new HoldfastError('tool_failed', { tool: name, attempts: context.attempt, reason: reasonOf(err) });
+    const reason = shortReason(err);
+    if (effects === 'once') throw unknown(reason);
+    if (context.attempt < MAX_ATTEMPTS) throw reason === reasonOf(err) ? err : new Error(reason);
+    throw new HoldfastError('tool_failed', { tool: name, attempts: context.attempt, reason });
   }
   try {
     return shown(value);
-  } catch (err) {
+  } catch (thrown) {
+    const err = ofThisCopy(thrown);
     // Its effect is there: another attempt would repeat it, and show as little.
     throw err instanceof HoldfastError
       ? err
-      : new HoldfastError('result_undelivered', { tool: name, reason: reasonOf(err) });
+      : new HoldfastError('result_undelivered', { tool: name, reason: shortReason(err) });
   }
 }

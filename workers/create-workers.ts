@@ -10,7 +10,7 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { missingNamespace } from '../contracts/errors/server-away';
 import type { Place } from '../contracts/tools/approvals';
 import type { PolicySettings } from '../contracts/tools/policy';
-import { LOCAL_HOST, checkedId, hostTaskQueue } from '../contracts/ids';
+import { LOCAL_HOST, checkedId, checkedQueue, hostTaskQueue } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { makeFolder } from '../system/make-folder';
 import { requireNode } from '../system/node-version';
@@ -105,6 +105,7 @@ export async function composeWorkers(
       got: 'false without a host',
       allowed: NEITHER,
     });
+  if (options.queue !== undefined) checkedQueue(options.queue);
   const secrets = secretStore(trustedSecrets(configuration.secrets, exposed), process.env);
   const { file } = configurationSource({ dataDir, config: options.config });
   const loaded = loadedPlaces(configuration, file, exposed);

@@ -202,6 +202,7 @@ export class Workers {
     try {
       await this.serve(onReady);
     } catch (err) {
+      await this.endThoseUnused();
       await this.letGo().catch(() => undefined);
       throw err;
     }
@@ -216,9 +217,15 @@ export class Workers {
       this.shutdown();
       return this.running.catch(() => undefined);
     }
-    await Promise.allSettled(this.workers.map(endUnused));
+    await this.endThoseUnused();
     this.parts.journal.close();
     await this.letGo();
+  }
+
+  /** Otherwise they hold the connection for ever. */
+  private async endThoseUnused(): Promise<void> {
+    const unused = this.workers.filter((worker) => worker.getState() === 'INITIALIZED');
+    await Promise.allSettled(unused.map(endUnused));
   }
 
   /** It is checked again and again, so a failure does not stop the start. */

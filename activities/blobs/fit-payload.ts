@@ -1,7 +1,14 @@
 // Cuts the output of a model or a tool to the recordable size, before it is recorded: afterwards would be too late.
 import type { ToolResult } from '../../contracts/agents/agent';
+import type { FailedOutcome } from '../../contracts/tools/tools';
 import type { ModelReply } from '../../contracts/models/model-reply';
-import { fitText, jsonBytes, MAX_REPLY_BYTES, MAX_TOOL_RESULT_BYTES } from '../../contracts/payload-size';
+import {
+  fitText,
+  jsonBytes,
+  MAX_ERROR_BYTES,
+  MAX_REPLY_BYTES,
+  MAX_TOOL_RESULT_BYTES,
+} from '../../contracts/payload-size';
 
 const SHOWN_BYTES = 4_000;
 
@@ -25,4 +32,10 @@ export const fitToolResult = ({ value, ...result }: ToolResult): ToolResult => (
   ...result,
   content: fitText(result.content, MAX_TOOL_RESULT_BYTES),
   ...(value !== undefined && jsonBytes(value) <= MAX_TOOL_RESULT_BYTES && { value }),
+});
+
+/** Of an error that is too long, for example the whole text of an MCP server, its beginning and end. */
+export const fitError = ({ error, ...outcome }: FailedOutcome): FailedOutcome => ({
+  ...outcome,
+  error: { ...error, message: fitText(error.message, MAX_ERROR_BYTES) },
 });

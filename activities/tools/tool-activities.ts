@@ -14,7 +14,7 @@ import { afterAttempts } from '../../tools/tool-attempt';
 import type { ToolContext, ToolHost } from '../../tools/tool';
 import { beating } from '../beating';
 import { whyUnreachable } from '../blobs/blob-store';
-import { fitToolResult } from '../blobs/fit-payload';
+import { fitError, fitToolResult } from '../blobs/fit-payload';
 import type { ImageStore } from '../blobs/image-store';
 import type { LargeValues } from '../blobs/large-values';
 import { readContext } from '../agents/read-context';
@@ -118,6 +118,7 @@ export function createToolActivities({
         if (refused) return asTold(call, refused).toOutcome();
         if (held) return { held: blob ? showingArguments(held, args) : held };
         const outcome = await tools.invoke({ ...call, args }, contextOf(input, signal));
+        if (!outcome.ok) return fitError(outcome);
         if (!('value' in outcome)) return outcome;
         try {
           return await blobs.fit({ agent: input.agent, id: input.key }, call.tool, outcome.value, signal);

@@ -51,8 +51,12 @@ export interface ToolError {
 }
 
 /** How a call ended. */
-export type ToolOutcome =
-  { ok: true; value: JsonValue } | { ok: true; blob: BlobRef } | { ok: false; error: ToolError };
+export type ToolOutcome = { ok: true; value: JsonValue } | { ok: true; blob: BlobRef } | FailedOutcome;
+
+export interface FailedOutcome {
+  ok: false;
+  error: ToolError;
+}
 
 /** The answer to a call that the policy of its tool's worker holds until it is approved: the tool was not run. */
 export interface HeldCall {

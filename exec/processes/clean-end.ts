@@ -61,7 +61,7 @@ export async function stopped(pids: number[]): Promise<void> {
 
 /**
  * Whether TERM ends it or has a handler: it is not ignored, and not blocked in every thread. A handler hears it also when it
- * is blocked at the moment: bash blocks it while it forks.
+ * is blocked at the moment: bash blocks it while it forks. One that goes on has a second, as one with a deaf handler.
  */
 function hearsTerm(pid: number): boolean {
   const masks = listNumeric(`/proc/${pid}/task`).map(

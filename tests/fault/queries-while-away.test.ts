@@ -57,11 +57,10 @@ test('what an agent and its turn did can be read after they were terminated with
   const turn = workflow.getHandle(turnWorkflowId(id, 1));
   await workflow.getHandle(agentWorkflowId(id)).terminate();
   // The server cancels it with its agent.
-  await until(async () =>
-    (await turn.fetchHistory()).events?.some(
-      (event) => event.workflowExecutionCancelRequestedEventAttributes,
-    ),
-  );
+  await until(async () => {
+    const { events = [] } = await turn.fetchHistory();
+    return (events ?? []).some((event) => event.workflowExecutionCancelRequestedEventAttributes);
+  });
   await turn.terminate();
   await engine.startWorker();
   expect(await agent.state()).toMatchObject({ status: 'ended', messages: 0 });

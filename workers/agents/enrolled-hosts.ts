@@ -54,8 +54,8 @@ export class EnrolledHosts {
 
   async stop(): Promise<void> {
     this.isStopped = true;
-    this.looks.stop();
-    await this.looking;
+    // One that has begun may still create a worker, which holds the connection.
+    await Promise.all([this.looks.end(), this.looking]);
     const served = [...this.served.values()];
     for (const { worker } of served) if (worker.getState() === 'RUNNING') worker.shutdown();
     await Promise.all(served.map(({ ended }) => ended));

@@ -90,9 +90,9 @@ export class TaskJournal {
 
   private lostTasks(): Task[] {
     return this.orphans().flatMap((folder) =>
-      readdirSync(folder)
+      unlessUnreadable(() => readdirSync(folder))
         .filter((file) => file.endsWith('.token'))
-        .map((file) => taskOf(readFileSync(join(folder, file)))),
+        .flatMap((file) => unlessUnreadable(() => [taskOf(readFileSync(join(folder, file)))])),
     );
   }
 
@@ -155,6 +155,15 @@ function keep(path: string, task: Task): void {
     renameSync(`${path}.partial`, path);
   } catch {
     removeQuietly(`${path}.partial`);
+  }
+}
+
+/** What another process removes meanwhile, or a disk has damaged: the worker must start, and the heartbeat timeout applies. */
+function unlessUnreadable<T>(read: () => T[]): T[] {
+  try {
+    return read();
+  } catch {
+    return [];
   }
 }
 

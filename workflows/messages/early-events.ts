@@ -16,20 +16,21 @@ const isEvent = ({ queryWorkflow, removeFromCache }: Job): boolean => !queryWork
 class EarlyEvents implements WorkflowInternalsInterceptor {
   private events = 0;
   /** Of the last task that was begun; undefined before the first. */
-  private taskAt: string | undefined;
+  private task: string | undefined;
   /** The worker holds some for taken: what it hands out from now on misses them. */
   private hasWithheld = false;
 
   activate: Activate = (input, next) => {
-    const { jobs, isReplaying, historyLength, timestamp } = input.activation;
+    const { jobs, isReplaying, historyLength, timestamp, historySizeBytes } = input.activation;
     if (jobs?.some(isEvent)) {
-      const [events, taskAt] = [historyLength ?? 0, JSON.stringify(timestamp)];
-      // Each task has a time of its own, and its beginning is an event.
-      if (!isReplaying && events > this.events && taskAt === this.taskAt) {
+      const events = historyLength ?? 0;
+      // Both come with the beginning of a task, which is an event. A server's clock may be set back: the size grows.
+      const task = JSON.stringify([timestamp, historySizeBytes]);
+      if (!isReplaying && events > this.events && task === this.task) {
         this.hasWithheld = true;
         return;
       }
-      [this.events, this.taskAt] = [events, taskAt];
+      [this.events, this.task] = [events, task];
       if (this.hasWithheld) throw new Error(ASKED_TOO_EARLY);
     }
     const areAfterEnd = jobs?.map(takesMark).every(Boolean);

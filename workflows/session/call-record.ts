@@ -53,8 +53,11 @@ export function carriedCalls(calls: SessionCalls, lost: Lost): CallRecords {
   const fitting: CallRecords = {};
   for (const [id, call] of Object.entries(calls).reverse()) {
     const record = recordOf(call);
-    bytes += jsonBytes(record);
-    if (bytes <= MAX_CARRIED_BYTES) setOwn(fitting, id, record);
+    const size = jsonBytes(record);
+    // One that is too large costs no other its place.
+    if (bytes + size > MAX_CARRIED_BYTES) continue;
+    bytes += size;
+    setOwn(fitting, id, record);
   }
   const carried: CallRecords = {};
   for (const [id, call] of Object.entries(calls))

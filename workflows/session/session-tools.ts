@@ -15,6 +15,7 @@ import { fromFailure } from '../../contracts/errors/failure';
 import { label } from '../../contracts/text/labels';
 import { callContent, contentHash } from '../../contracts/message-content';
 import { ownValue, setOwn } from '../../contracts/own';
+import { jsonBytes, MAX_RESULTS_BYTES } from '../../contracts/payload-size';
 import {
   advance,
   ASKED,
@@ -125,22 +126,35 @@ export class SessionTools {
     return outcome ? { pending: false, outcome } : { pending: true };
   }
 
-  /** Answers when one of the calls has ended, or after a while. */
+  /** Answers when one of the calls has ended, or after a while, with as many outcomes as fit. */
   async results({ ids, answered = [] }: ToolResultsRequest): Promise<ToolResults> {
     this.forget(answered);
     const unknown = ids.filter((id) => !this.known(id));
-    const ended = (): [string, ToolOutcome][] =>
-      ids.flatMap((id) => {
-        const known = this.known(id);
-        const outcome = known && outcomeIn(known);
-        return outcome ? [[id, outcome]] : [];
-      });
+    const hasEnded = (): boolean => ids.some((id) => this.outcomeOf(id));
     for (const id of ids) this.tell(id, { type: 'slow' });
     const before = this.slowEnds;
     // The end of a call outside `ids`, which came later, ends the wait too: the caller then asks for that one.
-    if (unknown.length === 0 && ended().length === 0)
-      await condition(() => this.slowEnds > before, RESULTS_WAIT_MS);
-    return { outcomes: Object.fromEntries(ended()), unknown };
+    if (unknown.length === 0 && !hasEnded()) await condition(() => this.slowEnds > before, RESULTS_WAIT_MS);
+    return { outcomes: this.outcomesOf(ids), unknown };
+  }
+
+  /** Those of the first calls, as many as fit into one answer; the others are asked for again. */
+  private outcomesOf(ids: readonly string[]): ToolResults['outcomes'] {
+    const outcomes: ToolResults['outcomes'] = {};
+    let bytes = 0;
+    for (const id of ids) {
+      const outcome = this.outcomeOf(id);
+      if (!outcome) continue;
+      bytes += jsonBytes(outcome);
+      if (bytes > MAX_RESULTS_BYTES && Object.keys(outcomes).length > 0) break;
+      setOwn(outcomes, id, outcome);
+    }
+    return outcomes;
+  }
+
+  private outcomeOf(id: string): ToolOutcome | undefined {
+    const known = this.known(id);
+    return (known && outcomeIn(known)) ?? undefined;
   }
 
   cancel({ ids, reason }: CancelToolsRequest): void {

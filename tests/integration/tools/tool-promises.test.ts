@@ -151,3 +151,9 @@ test.each([
   },
   60_000,
 );
+
+test('an error whose text is too long for a history reaches its script, cut, and its tool runs once', async () => {
+  const said = await printed('tool talks --file "$PWD/talks" 2>&1 | cut -c 1-200 | head -1');
+  expect(said).toMatch(/^not_found: The article does not exist: got x+/);
+  expect(linesOf('talks')).toEqual(['ran']);
+}, 60_000);

@@ -81,3 +81,12 @@ test('as a matcher, the message under `not` says what was not wanted', () => {
   expect(verdict.pass).toBe(true);
   expect(verdict.message()).toMatch(/expected the turn not to have called look/);
 });
+
+test('a regular expression matches nothing that is absent, and each text from its beginning', () => {
+  expect(() => assertTurn(turn).calledTool('write', { code: /^\w+$/ })).toThrow('to have called write');
+  const unanswered: TurnResult = { ...turn, answer: null, reason: 'step_limit' };
+  expect(() => assertTurn(unanswered).endedWith('step_limit', /^$/)).toThrow('to have ended as step_limit');
+  const all = /x/g;
+  assertTurn(turn).calledTool('write', { file: all }).calledTool('write', { file: all });
+  assertTurn(turn).calledTool('write', { lines: /1,2/ });
+});

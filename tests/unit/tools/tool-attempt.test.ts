@@ -96,3 +96,33 @@ describe('a result', () => {
     expect(await told(counting({ run }))).toContain('"content":"null","isError":false');
   });
 });
+
+test('an error of the catalogue from another copy of this package counts as one', async () => {
+  let another: typeof HoldfastError | undefined;
+  jest.isolateModules(() => {
+    another = jest.requireActual<{ HoldfastError: typeof HoldfastError }>(
+      '../../../contracts/errors/holdfast-error',
+    ).HoldfastError;
+  });
+  const Another = another as typeof HoldfastError;
+  const refusing = (effects: Tool['effects']): Tool =>
+    counting({
+      effects,
+      run: () => Promise.reject(new Another('not_found', { what: 'The article', got: '5' })),
+    });
+  expect(new Another('not_found', { what: 'x', got: '5' })).not.toBeInstanceOf(HoldfastError);
+  for (const effects of EFFECTS)
+    expect(await told(refusing(effects))).toContain('Error not_found: The article does not exist: got 5');
+});
+
+test('what a tool throws is cut to a size that a history takes, in each attempt', async () => {
+  const long = new Error(`HTTP 500: ${'x'.repeat(3_000_000)}`);
+  const failing = (effects: Tool['effects']): Tool => counting({ effects, run: () => Promise.reject(long) });
+  for (const way of WAYS) {
+    await expect(told(failing('read_only'), way, 1)).rejects.toThrow(
+      /^HTTP 500: x{1,70000}\n.*characters left out/,
+    );
+    expect((await told(failing('read_only'), way, 5)).length).toBeLessThan(100_000);
+    expect((await told(failing('once'), way)).length).toBeLessThan(100_000);
+  }
+});

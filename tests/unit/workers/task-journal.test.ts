@@ -31,3 +31,10 @@ test('what killed workers left is kept until it was given back, and what was lef
   expect([journal.lost(), journal.lostWorkflows()]).toEqual([['second'], ['agent/b']]);
   journal.close();
 });
+
+test('what a disk has damaged keeps no worker from starting', () => {
+  writeFileSync(join(leftBy('first', 'agent/a'), 'two.token'), '{"token":"');
+  const journal = new TaskJournal(root, 'own');
+  expect(journal.lostWorkflows()).toEqual(['agent/a']);
+  journal.close();
+});

@@ -20,6 +20,7 @@ test.each([
   [{ models: { a: 5 } }, 'got models: an object with a'],
   [{ log: {} }, 'allowed log: a logger with info() and warn()'],
   [{ connection: {} }, 'allowed connection: a NativeConnection'],
+  [{ queue: 'My Queue' }, 'The queue id is invalid: got "My Queue"'],
   [{ dataDir: undefined }, 'got dataDir: undefined, allowed dataDir: the path of a folder'],
   [{ tool: [], agent: true }, 'got tool: []; agent: true, allowed the options dataDir, host, agents'],
   [{ dataConverter: { payloadConverterPath: '/nope.js' } }, 'allowed dataConverter: only `payloadCodecs`'],

@@ -77,3 +77,15 @@ test('the latest calls are carried whole, and earlier ones that do not fit with 
   ]);
   expect(asked).toEqual(['__proto__']);
 });
+
+test('one outcome that is too large to be carried costs no other its place', () => {
+  const ended = (text: string): SessionCall => ({
+    request,
+    state: { is: 'ended', outcome: { ok: true, value: text }, recorded: true },
+    hash: undefined,
+  });
+  const calls = { small: ended('kept'), large: ended('x'.repeat(500_000)) };
+  const carried = carriedCalls(calls, () => lost);
+  expect(carried.small?.outcome).toEqual({ ok: true, value: 'kept' });
+  expect(carried.large?.outcome).toEqual(lost);
+});
