@@ -1,6 +1,12 @@
 // Messages to workflows, typed by their entries in the tables of messages.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import {
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { AFTER_END, ASKED_TOO_EARLY, contentOf, type Message } from '../../contracts/messages/message';
 import { PAUSE_MS } from './ask-server';
 import { deliver, type Delivery } from './deliver';
@@ -30,6 +36,9 @@ export async function sendQuery<Request, Answer>(
     try {
       return await handle.query<Answer, [unknown?]>(message.name, ...argsOf(request));
     } catch (err) {
+      // For the server it has no state; for its reader it is one that has ended.
+      if (endedUnseen(err as Error))
+        throw new WorkflowNotFoundError(reasonOf(err), handle.workflowId, undefined);
       if (again === MOST_TIMES_EARLY || !String(err).includes(ASKED_TOO_EARLY)) throw err;
       const found = await handle.describe();
       if (isOver(found)) {
@@ -40,6 +49,10 @@ export async function sendQuery<Request, Answer>(
     }
   }
 }
+
+/** It ended before a worker had taken it. The server's words: the code, FAILED_PRECONDITION, is also that of other faults. */
+const endedUnseen = ({ cause }: { cause?: unknown }): boolean =>
+  isGrpcServiceError(cause) && cause.details.includes('closed before WorkflowTaskStarted');
 
 /** Asks until the server has answered. Throws like `deliver`. `runId`: of an earlier run. */
 export const deliverQuery = <Request, Answer>(

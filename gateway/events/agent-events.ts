@@ -182,8 +182,8 @@ export async function* agentEvents(
     let version = -1;
     while (!signal.aborted) {
       const { version: present, state } = feed;
-      if (feed.isGone) {
-        yield told.end('it is no longer kept');
+      if (feed.silence !== undefined) {
+        yield told.end(feed.silence);
         return;
       }
       let page: Message[] = [];

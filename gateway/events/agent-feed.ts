@@ -31,8 +31,8 @@ export class AgentFeed {
   state: AgentOverview | undefined;
   /** Whether nothing more will be recorded in the run of `state`, which was read after its end. */
   isOver = false;
-  /** The server no longer has it. */
-  isGone = false;
+  /** Why nothing more can be said of it, ever: the server no longer has it, or no worker can answer for it any more. */
+  silence: string | undefined;
   /** Grows with each change. */
   version = 0;
   private followers = 0;
@@ -144,9 +144,11 @@ export class AgentFeed {
     let before = '';
     let refreshedAt = 0;
     while (!signal.aborted) {
+      let isOver = false;
       try {
         const now = await this.look();
-        if (!now) return this.fail();
+        if (!now) return this.end('it is no longer kept');
+        ({ isOver } = now);
         const isDue = this.state?.currentTurn && Date.now() - refreshedAt > REFRESH_MS;
         if (now.fingerprint !== before || isDue) {
           const state = await this.agent.state();
@@ -158,7 +160,10 @@ export class AgentFeed {
             this.set(state, now.isOver && (state.currentTurn ?? now.turn) === now.turn);
           }
         }
-      } catch {
+      } catch (err) {
+        const known = knownError(err);
+        const isFinal = !known.retryable || known.code === 'workflow_stuck';
+        if (isOver && isFinal) return this.end(known.detail);
         // Its worker or the server is away: it says so by nothing else than silence, and goes on when it is back.
       }
       await delay(this.state?.currentTurn === null ? IDLE_MS : WORKING_MS, undefined, { signal }).catch(
@@ -178,9 +183,8 @@ export class AgentFeed {
     this.changes.emit('change');
   }
 
-  /** No longer kept by the server. */
-  private fail(): void {
-    this.isGone = true;
+  private end(why: string): void {
+    this.silence = why;
     this.version += 1;
     this.changes.emit('change');
   }

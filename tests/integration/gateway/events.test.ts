@@ -361,3 +361,20 @@ test('who begins to follow an agent just as its last follower leaves is told wha
   leaveAgain();
   expect(feeds.of(engine.client, engine.dataDir, agent)).toBe(next);
 });
+
+test('an agent that was terminated before a worker took it has ended for its followers, and for all who ask', async () => {
+  await engine.killWorker();
+  const id = uniqueId('never-taken');
+  const agent = engine.client.agent(id);
+  await agent.start({ task: 'first', ...files.settings([{ text: 'never' }]) });
+  await engine.client.temporal.workflow.getHandle(agent.workflowId).terminate();
+  await engine.startWorker();
+  await expect(agent.state()).rejects.toMatchObject({ code: 'not_found', facts: { ended: true } });
+  const isEnd = ({ event }: SeenEvent): boolean => event === 'ended';
+  const path = `${own.gateway.url}/v1/agents/${id}/events`;
+  const { events } = await readEvents(path, { token: token(), enough: isEnd });
+  expect(events.filter(isEnd)).toMatchObject([
+    { data: { how: expect.stringContaining('has ended') as string } },
+  ]);
+  expect((await own.api.get<{ unanswered: string[] }>('/v1/usage')).unanswered).not.toContain(id);
+}, 60_000);

@@ -28,9 +28,9 @@ test('an agent that the server no longer keeps is gone, and one whose turn is on
   const leave = feed.follow();
   try {
     await until(() => looks.filter((id) => id === 'turn/a/1').length > 1);
-    expect(feed.isGone).toBe(false);
+    expect(feed.silence).toBeUndefined();
     isKept = false;
-    await until(() => feed.isGone);
+    await until(() => feed.silence !== undefined);
   } finally {
     leave();
     rmSync(dataDir, { recursive: true, force: true });
