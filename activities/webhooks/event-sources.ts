@@ -2,6 +2,7 @@
 // sessions and turns, which are in the server's visibility store.
 import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { wasReset } from '../../client/agents/reset-runs';
 import { listWorkflows } from '../../client/delivery/list-workflows';
 import { lacksAttribute } from '../../client/delivery/with-attributes';
 import type { HostNamespaces } from '../../client/hosts/host-namespaces';
@@ -17,7 +18,8 @@ export interface FoundEvent {
   type: WebhookEventType;
   agent: string;
   at: Date;
-  event: () => Promise<WebhookEvent>;
+  /** Null if it turns out to be none: the end of a run that was reset. */
+  event: () => Promise<WebhookEvent | null>;
 }
 
 interface Facts {
@@ -40,11 +42,15 @@ export const eventId = (type: string, key: readonly string[]): string =>
 
 function found(
   { type, agent, at, key }: Facts,
-  data: (at: string) => Promise<WebhookEvent['data']>,
+  data: (at: string) => Promise<WebhookEvent['data'] | null>,
 ): FoundEvent {
   const id = eventId(type, key);
   const timestamp = at.toISOString();
-  return { id, type, agent, at, event: async () => ({ id, type, timestamp, data: await data(timestamp) }) };
+  const event = async (): Promise<WebhookEvent | null> => {
+    const known = await data(timestamp);
+    return known && { id, type, timestamp, data: known };
+  };
+  return { id, type, agent, at, event };
 }
 
 const WORKFLOW_OF = { 'turn.ended': WORKFLOWS.turn, 'agent.ended': WORKFLOWS.agent } as const;
@@ -90,11 +96,14 @@ function endOf(client: Client, info: WorkflowExecutionInfo): FoundEvent | undefi
   const isTurn = type === WORKFLOWS.turn;
   if (!at || !agent || !ID_PATTERN.test(agent) || isTurn !== (turn !== undefined)) return undefined;
   const facts = { agent, at, key: [workflowId, runId] };
-  return found({ ...facts, type: isTurn ? 'turn.ended' : 'agent.ended' }, async (endedAt) => ({
-    ...{ agent, workflowId, runId, endedAt, how: status.name.toLowerCase() },
-    ...(turn !== undefined && { turn: Number(turn) }),
-    ...(await outcome(client, workflowId, runId)),
-  }));
+  return found({ ...facts, type: isTurn ? 'turn.ended' : 'agent.ended' }, async (endedAt) => {
+    if (status.name === 'TERMINATED' && (await wasReset(client, info))) return null;
+    return {
+      ...{ agent, workflowId, runId, endedAt, how: status.name.toLowerCase() },
+      ...(turn !== undefined && { turn: Number(turn) }),
+      ...(await outcome(client, workflowId, runId)),
+    };
+  });
 }
 
 /** What its result says; nulls for a result of another shape, or none. */

@@ -45,7 +45,8 @@ export async function lookForEvents(
   let cursor = first;
   for (;;) {
     const { fresh, next } = await look(client.namespaces, store.find(webhook), since, cursor);
-    if (fresh.length > 0 || performance.now() > until) return { events: await written(fresh), cursor: next };
+    const events = await written(fresh);
+    if (events.length > 0 || performance.now() > until) return { events, cursor: next };
     cursor = next;
     await delay(PAUSE_MS, undefined, { signal });
   }
@@ -122,8 +123,8 @@ const bounded = ({ latest, seen }: WebhookPlace): WebhookPlace => ({ latest, see
 const short = (id: string): string => id.slice(0, SHORT_CHARS);
 
 async function written(found: readonly FoundEvent[]): Promise<WebhookEvent[]> {
-  const events: WebhookEvent[] = [];
+  const events: (WebhookEvent | null)[] = [];
   for (let at = 0; at < found.length; at += AT_ONCE)
     events.push(...(await Promise.all(found.slice(at, at + AT_ONCE).map(({ event }) => event()))));
-  return events;
+  return events.filter((event) => event !== null);
 }

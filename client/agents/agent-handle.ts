@@ -40,8 +40,10 @@ import { attributesOfNewAgent } from '../../contracts/agents/work-state';
 import { ask, overviewOf } from './agent-overview';
 import { AgentWorkspace } from './agent-workspace';
 import { followAgent, type FollowedMessage, type FollowOptions } from './follow-agent';
+import { firstRunOf } from './reset-runs';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import type { HostNamespaces } from '../hosts/host-namespaces';
+import { describeWorkflow } from '../delivery/list-workflows';
 import { deliverQuery, sendSignal, sendUpdate } from '../delivery/send-message';
 import { withAttributes, type StartAttributes } from '../delivery/with-attributes';
 import { isOver } from '../delivery/workflow-end';
@@ -93,16 +95,30 @@ export class AgentHandle {
     await this.startOnce(parseWith(agentInputSchema, 'The input of agent', input), startId, ['start', input]);
   }
 
-  /** The agent's result, however long that takes. Throws the error of a failed task. */
+  /** The agent's result, however long that takes, also over a reset. Throws the error of a failed task. */
   async result(): Promise<AgentResult> {
     return deliver({ ...this.delivery, needsWorker: false }, async () => {
-      try {
-        return (await this.handle.result()) as AgentResult;
-      } catch (err) {
-        if (!(err instanceof WorkflowFailedError)) throw err;
-        throw fromFailure(err.cause) ?? new HoldfastError('agent_ended', { agent: this.id, how: endOf(err) });
+      for (let awaited: string | undefined; ;) {
+        try {
+          return (await this.handle.result()) as AgentResult;
+        } catch (err) {
+          if (!(err instanceof WorkflowFailedError)) throw err;
+          const next = err.cause instanceof TerminatedFailure ? await this.laterRun() : undefined;
+          if (next === undefined || next === awaited)
+            throw (
+              fromFailure(err.cause) ?? new HoldfastError('agent_ended', { agent: this.id, how: endOf(err) })
+            );
+          // The SDK follows no reset. The run that it waits for now may be the terminated one: then it says so again.
+          awaited = next;
+        }
       }
     });
+  }
+
+  /** Undefined if the present run is the first since a start, and so follows no reset. */
+  private async laterRun(): Promise<string | undefined> {
+    const present = await describeWorkflow(this.client, this.workflowId);
+    return firstRunOf(present) === present.runId ? undefined : present.runId;
   }
 
   /**

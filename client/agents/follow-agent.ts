@@ -39,10 +39,14 @@ export async function* followAgent(
   // What is read after that is all there is.
   let wasOver = false;
   let lookAt = 0;
+  let turnsBefore = 0;
   for (let turn = fromTurn, index = 0; !signal?.aborted;) {
     const state = await agent.ownState();
     onState?.(state);
     const { turns, currentTurn, status } = state;
+    // The server's reset has taken turns back, and their numbers come again.
+    if (turns < turnsBefore && turn > turns) [turn, index] = [turns + 1, 0];
+    turnsBefore = turns;
     const isTurnOver = turn < turns || (turn === turns && currentTurn === null);
     const page = turn <= turns ? await agent.turnPage(turn, index) : undefined;
     for (const message of page?.messages ?? []) yield { turn, index: index++, message };

@@ -1,6 +1,7 @@
 // Stops sub-agents whose parent was terminated, and tells parents of sub-agents that were: termination runs no code, and
 // sub-agents are not bound to their parent, because it may continue as new.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import { wasReset } from '../../client/agents/reset-runs';
 import { describeWorkflow, listWorkflows } from '../../client/delivery/list-workflows';
 import { sendQuery, sendSignal } from '../../client/delivery/send-message';
 import { describeEnd } from '../../client/delivery/workflow-end';
@@ -87,6 +88,8 @@ export class SubAgentSweep {
     const waited = agents.find((one) => one.agentId === agentId && one.status === 'running');
     // A reused id: an earlier incarnation of the parent had started that one.
     if (!waited || !ended.closeTime || ended.closeTime < new Date(waited.since)) return;
+    // Its next run reports its end itself, or is listed here.
+    if (await wasReset(this.client, ended)) return;
     const how = `it was ${await describeEnd(this.client, ended)}`;
     const error = new HoldfastError('agent_ended', { agent: agentId, how }).toData();
     const result = { answer: null, reason: 'stopped' as const, error, steps: 0 };
