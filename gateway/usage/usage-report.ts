@@ -4,6 +4,8 @@ import { addUsage } from '../../contracts/models/usage';
 import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
 import type { AgentEntry } from '../../client/agents/agent-directory';
 import { inTime } from '../../client/agents/agent-overview';
+import { firstRunOf } from '../../client/agents/reset-runs';
+import { describeWorkflow } from '../../client/delivery/list-workflows';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { mayUse, type Caller } from '../access/grants';
@@ -16,8 +18,9 @@ const AT_ONCE = 32;
 /** Each has three seconds, too. Those that have ended are remembered: the next request gets further. */
 const ASK_MS = 10_000;
 
-/** What ended runs have said: they say nothing else any more. Shared by all requests. */
+/** What ended runs have said: they say nothing else any more. Shared by all requests, like the first runs of others. */
 const ended = new RememberedRuns<AgentState>();
+const firstRuns = new RememberedRuns<string>();
 
 export async function usageReport(
   { client }: Pick<GatewayContext, 'client'>,
@@ -29,12 +32,13 @@ export async function usageReport(
     if (agents.length === MAX_AGENTS) break;
   }
   const until = Date.now() + ASK_MS;
-  const states = await eachOf(agents, AT_ONCE, (entry) => stateOf(client, entry, until));
-  const known = agents.flatMap((entry, index) => {
+  const runs = await withoutReset(client, agents, until);
+  const states = await eachOf(runs, AT_ONCE, (entry) => stateOf(client, entry, until));
+  const known = runs.flatMap((entry, index) => {
     const state = states[index];
     return state && state !== GONE ? [{ entry, state }] : [];
   });
-  const silent = agents.filter((_, index) => !states[index]).map(({ id }) => id);
+  const silent = runs.filter((_, index) => !states[index]).map(({ id }) => id);
   // An agent's own usage includes that of sub-agents that its turns waited for: only the others are added up.
   const counted = ({ state }: Known): string[] =>
     state.agents.flatMap(({ agentId, isCounted = true }) => (isCounted ? [agentId] : []));
@@ -48,6 +52,30 @@ export async function usageReport(
     byDay: lines(topmost, ({ entry }) => entry.startedAt.slice(0, 10)),
     unanswered: [...new Set(silent)].sort(),
   };
+}
+
+/**
+ * Without those in whose place another goes on since a reset: it has what they had used up to there. Only runs that share
+ * their id are looked up.
+ */
+async function withoutReset(
+  { temporal }: HoldfastClient,
+  newestFirst: AgentEntry[],
+  until: number,
+): Promise<AgentEntry[]> {
+  const perId = new Map<string, number>();
+  for (const { id } of newestFirst) perId.set(id, (perId.get(id) ?? 0) + 1);
+  const firsts = await eachOf(newestFirst, AT_ONCE, async ({ id, workflowId, runId }) => {
+    const remembered = firstRuns.get(runId);
+    if (remembered !== undefined || perId.get(id) === 1 || Date.now() >= until) return remembered ?? runId;
+    const first = await inTime(temporal, async () =>
+      firstRunOf(await describeWorkflow(temporal, workflowId, runId)),
+    );
+    if (first !== null) firstRuns.set(runId, first);
+    return first ?? runId;
+  });
+  const counted = new Set<string>();
+  return newestFirst.filter((_, index) => counted.size < counted.add(firsts[index] ?? '').size);
 }
 
 /** Of this run: under the same id another agent may have been started since. Null if it does not answer in time. */

@@ -4,12 +4,16 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { Usage } from '../../../contracts/agents/agent';
 import type { GatewayContext } from '../../../gateway/gateway-context';
 import { usageReport } from '../../../gateway/usage/usage-report';
+import { FakeServer } from '../../helpers/engines/fake-server';
 
 const caller = { id: 't', name: 'n', role: 'viewer', agents: ['*'], expiresAt: null } as const;
 
 interface Run {
   id: string;
+  workflowId: string;
   runId: string;
+  /** By default it is the first itself. */
+  firstRunId?: string;
   end: object | null;
   startedAt: string;
   /** The answer of this run. */
@@ -23,7 +27,7 @@ const used = (inputTokens: number): Usage => ({
   costUsd: null,
 });
 const run = (id: string, says: Run['says'], end: object | null = {}): Run => ({
-  ...{ id, runId: randomUUID(), end, startedAt: '2026-11-26T00:00:00.000Z', says },
+  ...{ id, workflowId: `agent/${id}`, runId: randomUUID(), end, startedAt: '2026-11-26T00:00:00.000Z', says },
 });
 
 const ask = jest.fn();
@@ -35,8 +39,16 @@ function contextOf(runs: Run[]): Pick<GatewayContext, 'client'> {
     const asked = runs.find((one) => one.id === id && (runId ?? one.runId) === one.runId);
     return { agents: asked?.agents ?? [], model: 'm', runId: asked?.runId, usage: await asked?.says() };
   };
+  const described = runs.map(({ workflowId, runId, firstRunId = runId }): [string, object] => [
+    `${workflowId}#${runId}`,
+    { status: 'TERMINATED', runId, firstRunId },
+  ]);
+  const server = new FakeServer(Object.fromEntries(described) as FakeServer['workflows']);
   const client = {
-    temporal: { withAbortSignal: <T>(_signal: AbortSignal, work: () => Promise<T>) => work() },
+    temporal: {
+      ...server.client,
+      withAbortSignal: <T>(_signal: AbortSignal, work: () => Promise<T>) => work(),
+    },
     agent: (id: string) => ({ ownState: (runId?: string) => ownState(id, runId) }),
     agents: {
       async *list() {
@@ -58,6 +70,16 @@ test('two runs under one id count what each has used', async () => {
   const report = await usageReport(contextOf(runs), caller);
   expect(report).toMatchObject({ total: { inputTokens: 107 }, unanswered: [] });
   expect(report.byAgent).toMatchObject([{ key: 'a', inputTokens: 107 }]);
+});
+
+test('of runs that follow one another by resets, the newest counts; a new start under their id counts by itself', async () => {
+  const [started, reset, first] = [7, 110, 100].map((tokens) => run('a', async () => used(tokens)));
+  if (!started || !reset || !first) throw new Error('three');
+  const report = await usageReport(
+    contextOf([started, { ...reset, firstRunId: first.runId }, first]),
+    caller,
+  );
+  expect(report).toMatchObject({ total: { inputTokens: 117 }, unanswered: [] });
 });
 
 test('a sub-agent counts once: in its parent, once a turn has waited for it, otherwise by itself', async () => {
