@@ -22,6 +22,11 @@ export class StubFolder {
     this.folder = join(home, 'current');
   }
 
+  /** Nothing has been published, or it has been deleted. */
+  get isEmpty(): boolean {
+    return !existsSync(this.folder);
+  }
+
   /** Publishes these files. The previous set stays for scripts that are still reading it. */
   publish(files: readonly StubFile[]): void {
     const name = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);

@@ -4,20 +4,18 @@ import { isHostNamespace } from '../../contracts/ids';
 import type { ClaimFacts } from '../../contracts/sessions/claims';
 import { Sandbox } from '../../exec/sandbox/sandbox';
 import type { Terminals } from '../../exec/terminals';
-import { StubFolder } from '../../exec/host/stub-folder';
-import { stubFiles } from '../../tools/stubs/stub-files';
 import type { OfferedTools } from '../../tools/offered-tools';
-import type { ToolRegistry } from '../../tools/registry';
 import type { Configuration } from '../configuration/configuration';
 import { endUnused } from '../end-unused';
 import { HostClaim } from './host-claim';
 import { createHostWorker, type HostWorker, type HostWorkerOptions } from './host-worker';
 import { OfferLooks } from './offer-looks';
 import type { SessionParts } from './open-sessions';
+import { PublishedStubs } from './published-stubs';
 
 export interface HostSideOptions extends Omit<
   HostWorkerOptions,
-  'ownership' | 'sessions' | 'sandbox' | 'logBytes' | 'keepMs' | 'checkpoints' | 'offers'
+  'ownership' | 'sessions' | 'sandbox' | 'logBytes' | 'keepMs' | 'checkpoints' | 'offers' | 'stubs'
 > {
   facts: ClaimFacts;
   dataDir: string;
@@ -57,10 +55,12 @@ export async function createHostSide({
   const offers =
     mayCall && elsewhere ? new OfferLooks({ client, host, dataDir, source: elsewhere, log }) : undefined;
   offers?.load();
-  const stubs = mayCall ? offerStubs(join(dataDir, 'stubs', host), tools) : undefined;
+  const stubs = mayCall
+    ? new PublishedStubs({ folder: join(dataDir, 'stubs', host), tools, log })
+    : undefined;
   const { sandbox: choice, storage } = configuration;
   const logBytes = storage.sessionLogBytes;
-  const sessions = await open({ client, stubs, secrets, sandbox: choice, loaded, logBytes });
+  const sessions = await open({ client, stubs: stubs?.folder, secrets, sandbox: choice, loaded, logBytes });
   made.push(() => sessions.endSpare());
   const profile = sessions.options.sandbox;
   const sandbox = profile && (await Sandbox.open(profile));
@@ -74,17 +74,9 @@ export async function createHostSide({
     checkpoints: configuration.checkpoints,
     sandbox,
     offers,
+    stubs,
   });
   made.push(() => hostWorker.detach());
   made.push(() => endUnused(hostWorker.worker));
   return { ownership, hostWorker };
-}
-
-/** Gives scripts the current stubs whenever the registry changes. */
-function offerStubs(folder: string, tools: ToolRegistry): StubFolder {
-  const stubs = new StubFolder(folder);
-  const publish = (): void => stubs.publish(stubFiles(tools.describe(), { node: process.execPath }));
-  publish();
-  tools.onChange(publish);
-  return stubs;
 }

@@ -36,6 +36,7 @@ import { HostWorkspaces } from './host-workspaces';
 import { logLooks, retentionLooks } from './log-looks';
 import type { OfferLooks } from './offer-looks';
 import { OrphanSweep } from './orphan-sweep';
+import type { PublishedStubs } from './published-stubs';
 import type { TaskJournal } from '../process/task-journal';
 import { stopsWithin } from '../stops-within';
 
@@ -63,6 +64,8 @@ export interface HostWorkerOptions {
   rulings: ToolRulings;
   /** The agents' tools, for a host without agents. */
   offers: OfferLooks | undefined;
+  /** Undefined: scripts here call no tools. */
+  stubs: PublishedStubs | undefined;
   /** Produces the findings that the policy has rules for. */
   checks: CheckCode;
   /** `ADDRESS:PORT` for people at terminals here; without it they follow through Temporal. */
@@ -93,7 +96,7 @@ export interface HostWorker {
 
 export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
   const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
-  const { ownership, policy, rulings, checks, sandbox, offers, log } = options;
+  const { ownership, policy, rulings, checks, sandbox, offers, stubs, log } = options;
   const { dataDir, cwd, env } = sessions.options;
   const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
     await armSession(dataDir, ref, 'type', signal);
@@ -200,11 +203,13 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     ofFiles.looks.start();
     presence?.start();
     offers?.start(hasOpenSession);
+    void stubs?.start();
     for (const ref of sessions.list()) if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref);
     return completion.adopt();
   };
   const detach = async (): Promise<void> => {
     ownership.unwatch();
+    stubs?.stop();
     sweep.looks.stop();
     logs.looks.stop();
     gauges?.stop();
