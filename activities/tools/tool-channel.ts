@@ -200,9 +200,9 @@ class SessionChannel {
     const { tools, offers } = this.options;
     try {
       return tools.find(name);
-    } catch (err) {
-      if (!offers) throw err;
-      await offers.refresh();
+    } catch {
+      // A worker that has just started does not know the tools of its MCP servers yet, nor a host those of the agents.
+      await Promise.all([tools.settled(), offers?.refresh()]);
       return tools.find(name);
     }
   }

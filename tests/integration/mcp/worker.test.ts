@@ -1,5 +1,5 @@
 // MCP servers and modules from `holdfast.toml` in the command line's worker, as a person sees them.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../system/package-root';
 import { identityOf, isAlive, type Identity } from '../../../system/processes/process-identity';
@@ -160,17 +160,79 @@ test('settings read only at a start are reported to apply from the next start', 
   await until(() => registry().faults.length === 0);
 }, 60_000);
 
-test('a call in the first moments of the next worker waits for a server that starts slowly, and is not told that its tool does not exist', async () => {
-  const beginning = readFileSync(config, 'utf8');
+describe('in the first moments of the next worker, while a server starts slowly', () => {
   const slowly = `sleep 2; exec ${process.execPath} ${FIXTURE_FILE} stdio ${journal}`;
   const slow = `[mcp_servers.slow]\ncommand = "/bin/sh"\nargs = ["-c", ${JSON.stringify(slowly)}]\n`;
-  await engine.killWorker();
-  writeFileSync(config, `${beginning}${slow}`);
-  await engine.startWorker();
-  expect(await resultOf('mcp__slow__pid')).toMatch(/^\d+$/);
-  writeFileSync(config, beginning);
-  await until(() => stateOf('slow') === undefined && servers().length === 1);
-}, 60_000);
+  const AT_ITS_END = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000 };
+  let beginning: string;
+  beforeEach(() => {
+    beginning = readFileSync(config, 'utf8');
+    writeFileSync(config, `${beginning}${slow}`);
+  });
+  afterEach(async () => {
+    writeFileSync(config, beginning);
+    await until(() => stateOf('slow') === undefined && servers().length === 1);
+  });
+
+  test('a model’s call waits for it, and is not told that its tool does not exist', async () => {
+    await engine.killWorker();
+    await engine.startWorker();
+    expect(await resultOf('mcp__slow__pid')).toMatch(/^\d+$/);
+  }, 60_000);
+
+  test('the calls of a running script wait for it, both those from before and new ones', async () => {
+    await untilConnected('slow');
+    const go = join(files.directory, 'go');
+    const code = `
+import codex_tools, os, threading, time
+def told(tool):
+  try:
+    return codex_tools.call(tool, {})
+  except codex_tools.ToolError as err:
+    return err.code
+before = threading.Thread(target=lambda: print("before", told("mcp__slow__forever")))
+before.start()
+while not os.path.exists("${go}"):
+  time.sleep(0.01)
+print("new", told("mcp__slow__pid"))
+before.join()`;
+    const session = engine.client.session({ agent: uniqueId('mcp'), session: 0 });
+    const running = session.exec({ runtime: 'python', code, yield: AT_ITS_END });
+    running.catch(() => undefined);
+    await until(() => existsSync(journal));
+    await engine.killWorker();
+    await engine.startWorker();
+    writeFileSync(go, '');
+    const { output } = await running;
+    // It may run only once, and its server went with the worker.
+    expect(output).toMatch(/^before unknown_outcome\s*$/m);
+    expect(output).toMatch(/^new \d+\s*$/m);
+    await session.close('done');
+  }, 60_000);
+
+  test('scripts import and call its tools, in each language', async () => {
+    await untilConnected('slow');
+    await engine.killWorker();
+    await engine.startWorker();
+    const agent = uniqueId('mcp');
+    const printed = async (session: number, runtime: 'python' | 'nodejs' | 'terminal', code: string) => {
+      const at = engine.client.session({ agent, session });
+      const { output } = await at.exec({ runtime, code, yield: AT_ITS_END });
+      await at.close('done');
+      return output.trim();
+    };
+    const all = await Promise.all([
+      printed(0, 'python', 'from codex_tools import mcp__slow__pid\nprint(mcp__slow__pid())'),
+      printed(
+        1,
+        'nodejs',
+        'import { mcp__slow__pid } from "codex-tools";\nconsole.log(await mcp__slow__pid())',
+      ),
+      printed(2, 'terminal', 'tool mcp__slow__pid'),
+    ]);
+    for (const pid of all) expect(pid).toMatch(/^\d+$/);
+  }, 60_000);
+});
 
 test('the servers of a worker that was killed are gone when the next one serves, however stubborn', async () => {
   const beginning = readFileSync(config, 'utf8');
