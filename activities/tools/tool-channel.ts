@@ -8,7 +8,7 @@ import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { isPassing } from '../../contracts/errors/passing';
 import { sessionWorkflowId, type SessionRef } from '../../contracts/ids';
 import type { TraceContext } from '../../contracts/telemetry/trace';
-import { advance, ASKED, isKept, isOpen, isSlow, type CallState } from '../../contracts/tools/call-state';
+import { advance, ASKED, isKept, isOpen } from '../../contracts/tools/call-state';
 import type { BlobRef, ToolCallAnswer, ToolCallRequest, ToolOutcome } from '../../contracts/tools/tools';
 import type { CancelledCall, ScriptCall } from '../../exec/protocol';
 import type { Terminals } from '../../exec/terminals';
@@ -16,6 +16,7 @@ import type { ToolRegistry } from '../../tools/registry';
 import type { Tool } from '../../tools/tool';
 import { whyUnreachable } from '../blobs/blob-store';
 import type { LargeValues } from '../blobs/large-values';
+import { SlowCalls, type FollowedCall } from './slow-calls';
 import { showingArguments, type ToolRulings } from './tool-ruling';
 import { crashPoint } from '../../system/faults/crash-point';
 import { Slots } from '../slots';
@@ -25,6 +26,10 @@ const OPEN_UPDATES = 6;
 const AGAIN_MS = 500;
 const UNKNOWN_AGAIN = 10;
 const DEFAULT_TIMEOUT_MS = 24 * 3_600_000;
+/** From the first page of calls; longer than it takes to read all that may be open, 256 MiB over a local socket. */
+const OLD_CALLS_MS = 60_000;
+/** Nobody's id: the session answers a question that names it at once, and does not wait for calls to end. */
+const NO_CALL = 'none';
 /** Ids per message: a tenth of what its schema allows. */
 const MAX_ANSWERED = 1_000;
 
@@ -53,26 +58,30 @@ export class ToolChannel {
 
   constructor(private readonly options: ToolChannelOptions) {}
 
-  /** Serves the scripts of a session until `detach`, or until its terminal is gone; repeated requests are ignored. */
-  serve(ref: SessionRef): void {
+  /**
+   * Serves the scripts of a session until `detach`, or until its terminal is gone; repeated requests are ignored.
+   * `isAdopted`: an earlier worker may have served it.
+   */
+  serve(ref: SessionRef, { isAdopted = false } = {}): void {
     const key = sessionWorkflowId(ref);
     if (this.served.has(key)) return;
     const abort = new AbortController();
     this.served.set(key, abort);
     this.options.offers?.used();
-    void this.serveWhileOpen(ref, key, abort.signal).finally(() => {
+    void this.serveWhileOpen(ref, abort.signal, isAdopted).finally(() => {
       if (this.served.get(key) === abort) this.served.delete(key);
     });
   }
 
-  private async serveWhileOpen(ref: SessionRef, key: string, signal: AbortSignal): Promise<void> {
+  private async serveWhileOpen(ref: SessionRef, signal: AbortSignal, isAdopted: boolean): Promise<void> {
     const { sessions, log } = this.options;
-    for (;;) {
+    for (let isAgain = isAdopted; ; isAgain = true) {
       try {
-        return await new SessionChannel(this.options, ref, signal).run();
+        return await new SessionChannel(this.options, ref, signal).run(isAgain);
       } catch (err) {
         if (signal.aborted) return;
-        log('the scripts of a session are not served', { session: key, error: reasonOf(err) });
+        const facts = { session: sessionWorkflowId(ref), error: reasonOf(err) };
+        log('the scripts of a session are not served', facts);
         // A holder of a release without tool calls will never support them.
         if (err instanceof HoldfastError && err.code === 'invalid_input') return;
       }
@@ -88,12 +97,11 @@ export class ToolChannel {
   }
 }
 
-interface OpenCall extends ScriptCall {
-  state: CallState;
+interface OpenCall extends ScriptCall, FollowedCall {
+  /** An earlier worker may have sent it to the session. */
+  mayBeKnown: boolean;
   /** Aborts when nobody waits for it any more. */
   abort: AbortController;
-  /** Given the outcome of a slow call. */
-  settle?: (outcome: ToolOutcome) => void;
 }
 
 /** The calls of one session's scripts. */
@@ -101,6 +109,7 @@ class SessionChannel {
   private readonly session: SessionHandle;
   private readonly slots = new Slots(OPEN_UPDATES);
   private readonly open = new Map<string, OpenCall>();
+  private readonly slow: SlowCalls;
   /** Arguments of open calls that are stored in files here. */
   private readonly args = new Map<string, BlobRef>();
   /** Ids of calls whose scripts have the outcome, so the session may forget them. */
@@ -112,14 +121,20 @@ class SessionChannel {
     private readonly signal: AbortSignal,
   ) {
     this.session = options.client.session(ref);
+    this.slow = new SlowCalls(this.session, this.open, signal);
   }
 
-  async run(): Promise<void> {
+  /** @param isAdopted whether there may be calls from before: the holder presents them first */
+  async run(isAdopted: boolean): Promise<void> {
+    let newSince = isAdopted ? undefined : -Infinity;
     for (let seen = 0; !this.signal.aborted;) {
       const news = await this.options.sessions.toolCalls(this.ref, seen, this.signal);
       if (!news) return this.cancelAll('its terminal is gone');
       seen = news.version;
-      for (const call of news.calls) {
+      newSince ??= performance.now() + OLD_CALLS_MS;
+      const mayBeKnown = performance.now() < newSince;
+      for (const asked of news.calls) {
+        const call = { ...asked, mayBeKnown, state: ASKED, abort: new AbortController() };
         const trace = this.options.traceOf(this.ref, call.commandId);
         void (trace ? inTrace(trace, () => this.handle(call)) : this.handle(call));
       }
@@ -127,8 +142,7 @@ class SessionChannel {
     }
   }
 
-  private async handle(asked: ScriptCall): Promise<void> {
-    const call: OpenCall = { ...asked, state: ASKED, abort: new AbortController() };
+  private async handle(call: OpenCall): Promise<void> {
     this.open.set(call.id, call);
     const over = AbortSignal.any([call.abort.signal, this.signal]);
     try {
@@ -146,18 +160,30 @@ class SessionChannel {
     }
   }
 
-  /** Invalid input costs no history. Passing trouble is waited out, since the script waits too. */
+  /** Invalid input costs no history. */
   private async outcomeOf(call: OpenCall, over: AbortSignal): Promise<ToolOutcome> {
     let request: ToolCallRequest;
     try {
       request = await this.requestOf(call, over);
     } catch (err) {
+      // It may have run, whatever policy and tools say by now.
+      const outcome = call.mayBeKnown && (await this.patiently(call, over, () => this.known(call, over)));
+      if (outcome) return outcome;
       if (err instanceof HoldfastError) return err.toOutcome();
       throw err;
     }
+    return this.patiently(call, over, () => this.ask(call, request, over));
+  }
+
+  /** Passing trouble is waited out, since the script waits too. */
+  private async patiently<T>(
+    call: OpenCall,
+    over: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T | ToolOutcome> {
     for (let unknown = 0; ;) {
       try {
-        return await this.ask(call, request, over);
+        return await work();
       } catch (err) {
         if (over.aborted) throw err;
         if (err instanceof HoldfastError && !err.retryable) return err.toOutcome();
@@ -167,6 +193,18 @@ class SessionChannel {
         await delay(AGAIN_MS, undefined, { signal: over });
       }
     }
+  }
+
+  /** The outcome of a call that an earlier worker sent; null if the session does not know it: nothing has run. */
+  private async known(call: OpenCall, over: AbortSignal): Promise<ToolOutcome | null> {
+    const { id } = call;
+    const { outcomes, unknown } = await this.slots.with(over, () =>
+      this.session.toolResults({ ids: [id, NO_CALL] }),
+    );
+    if (unknown.includes(id)) return null;
+    over.throwIfAborted();
+    advance(call, { type: 'recorded' });
+    return outcomes[id] ?? this.slow.outcomeOf(call, over);
   }
 
   private async requestOf(
@@ -218,7 +256,7 @@ class SessionChannel {
     }
     if (!answer.pending) return answer.outcome;
     over.throwIfAborted();
-    return this.whenSlowEnds(call, over);
+    return this.slow.outcomeOf(call, over);
   }
 
   private async send(request: ToolCallRequest): Promise<ToolCallAnswer> {
@@ -230,40 +268,6 @@ class SessionChannel {
       this.answered.unshift(...answered);
       throw err;
     }
-  }
-
-  /** All slow calls of a session share one update. */
-  private whenSlowEnds(call: OpenCall, over: AbortSignal): Promise<ToolOutcome> {
-    return new Promise((resolve, reject) => {
-      over.addEventListener('abort', () => reject(new Error('nobody waits for it')), { once: true });
-      call.settle = resolve;
-      advance(call, { type: 'slow' });
-      if (this.slow.length === 1) void this.followSlow();
-    });
-  }
-
-  /** Ids of calls whose ends are asked for. */
-  private get slow(): string[] {
-    return [...this.open.values()].filter(({ state }) => isSlow(state)).map(({ id }) => id);
-  }
-
-  private async followSlow(): Promise<void> {
-    while (this.slow.length > 0 && !this.signal.aborted) {
-      try {
-        const { outcomes, unknown } = await this.session.toolResults({ ids: this.slow });
-        for (const [id, outcome] of Object.entries(outcomes)) this.settleSlow(id, outcome);
-        for (const id of unknown) this.settleSlow(id, notKnown(id).toOutcome());
-      } catch (err) {
-        if (err instanceof HoldfastError && !err.retryable)
-          for (const id of this.slow) this.settleSlow(id, err.toOutcome());
-        else await delay(AGAIN_MS);
-      }
-    }
-  }
-
-  private settleSlow(id: string, outcome: ToolOutcome): void {
-    const call = this.open.get(id);
-    if (call && isSlow(call.state) && advance(call, { type: 'ended', outcome })) call.settle?.(outcome);
   }
 
   private async deliver(call: OpenCall, outcome: ToolOutcome, over: AbortSignal): Promise<void> {
@@ -372,6 +376,3 @@ type Answer = Exclude<ToolOutcome, { blob: BlobRef }>;
 
 /** The SDK wraps the other side's error. */
 const whyOf = (err: unknown): string => reasonOf((err instanceof Error && err.cause) || err);
-
-const notKnown = (id: string): HoldfastError =>
-  new HoldfastError('unknown_outcome', { what: `call ${id}`, reason: 'its session no longer knows it' });

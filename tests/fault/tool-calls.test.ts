@@ -1,6 +1,6 @@
 // P8: whatever is killed while a script calls tools, the script that still runs gets its answers, and no tool has its
 // effect twice.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CrashPoint } from '../../system/faults/crash-point';
@@ -113,6 +113,46 @@ testEachOf(POINTS, ([, point]) => point === 'call-recorded')(
   },
   60_000,
 );
+
+describe('a worker dies during a call, and its tool is forbidden before the next worker starts', () => {
+  const config = join(engine.dataDir, 'holdfast.toml');
+  const forbid = (): void => writeFileSync(config, '[policy.tools]\nfire = "deny"\n');
+  afterEach(async () => {
+    rmSync(config);
+    await engine.killWorker();
+  });
+  const fire = (ms: number): string => `
+for ms in (${ms}, 0):
+  try:
+    print(codex_tools.fire(folder=os.getcwd(), ms=ms))
+  except codex_tools.ToolError as e:
+    print(e.code)`;
+
+  test('a call that runs is not refused as if nothing had run; the next one is', async () => {
+    const running = python(fire(600_000));
+    running.catch(() => undefined);
+    await until(() => fileOf('fired') !== '');
+    await engine.killWorker();
+    forbid();
+    await engine.startWorker();
+    expect((await running).output).toMatch(/^unknown_outcome\s+policy_denied\s*$/);
+    expect(fileOf('fired')).toBe('x');
+  }, 60_000);
+
+  test.each([
+    ['that has ended gets its result', 'call-recorded', 'fired', 'x'],
+    ['that was not recorded is refused, and does not run', 'call-arrived', 'policy_denied', ''],
+  ] as const)(
+    'a call %s',
+    async (_what, point, printed, fired) => {
+      const meanwhile = (): Promise<void> => Promise.resolve(forbid());
+      const { output } = await engine.crashingAt(point, () => python(fire(0)), meanwhile);
+      expect(output.split(/\s+/)).toEqual([printed, 'policy_denied', '']);
+      expect(fileOf('fired')).toBe(fired);
+    },
+    60_000,
+  );
+});
 
 test('SIGKILL of the server between a call and its answer: the script gets the answer, the tool ran once', async () => {
   const running = python('print(codex_tools.fire(folder=os.getcwd(), ms=1500))');

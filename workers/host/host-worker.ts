@@ -204,7 +204,8 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     presence?.start();
     offers?.start(hasOpenSession);
     void stubs?.start();
-    for (const ref of sessions.list()) if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref);
+    for (const ref of sessions.list())
+      if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref, { isAdopted: true });
     return completion.adopt();
   };
   const detach = async (): Promise<void> => {
