@@ -9,7 +9,11 @@ import type { ToolRegistry } from '../../tools/registry';
 const NAMED = 20;
 
 export const createOfferActivities = ({ tools }: { tools: ToolRegistry }): OfferActivities => ({
-  offerTools: ({ known }) => Promise.resolve(offerOf(tools.offered(), known)),
+  async offerTools({ known }) {
+    // Otherwise a worker that has just started would offer nothing of its MCP servers, and hosts ask rarely.
+    await tools.settled();
+    return offerOf(tools.offered(), known);
+  },
 });
 
 /** As many tools as fit into one payload: one that is too large does not keep out the others. */

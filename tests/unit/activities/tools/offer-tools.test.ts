@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { offerOf } from '../../../../activities/tools/offer-tools';
+import { createOfferActivities, offerOf } from '../../../../activities/tools/offer-tools';
 import type { OfferedTool } from '../../../../contracts/tools/offered-tools';
 import { jsonBytes } from '../../../../contracts/payload-size';
 import { createToolRegistry } from '../../../../tools/registry';
@@ -71,4 +71,17 @@ test('a host’s own tool keeps its name', () => {
   expect(host.find('My-Tool').description).toBe('The host’s own.');
   expect(() => host.find('my_tool')).toThrow(expect.objectContaining({ code: 'unknown_tool' }) as Error);
   expect(host.find('other').name).toBe('other');
+});
+
+test('a worker whose MCP servers have not connected yet offers their tools once they have', async () => {
+  const servers = new OfferedTools();
+  let connected = (): void => undefined;
+  const settled = new Promise<void>((resolve) => (connected = resolve));
+  const source = Object.assign(servers, { settled: () => settled });
+  const activities = createOfferActivities({ tools: createToolRegistry([], [source]) });
+  const offer = activities.offerTools({ known: null });
+  await Promise.resolve();
+  servers.replace([tool('mcp__slow__pid')]);
+  connected();
+  expect(names((await offer).tools)).toEqual(['mcp__slow__pid']);
 });
