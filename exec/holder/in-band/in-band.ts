@@ -2,7 +2,7 @@
 // in its output, typed answers. A caller shows a secret: once, the ticket of the bootstrap line; then the nonce, which
 // is never printed. A secret that is printed anyway becomes void.
 import { randomBytes } from 'node:crypto';
-import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { HoldfastError, asHoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { ScriptAnswer } from '../../protocol';
 import { InBandFilter } from './in-band-filter';
 import { bootstrapLine, bootstrapScript } from './in-band-line';
@@ -144,15 +144,25 @@ export class InBand {
     const gone = new AbortController();
     this.calls.set(id, gone);
     this.reply({ id, accepted: true });
-    const answer = await this.options.call({ tool, args, cwd }, gone.signal);
+    const data = await this.answerTo({ tool, args, cwd }, gone.signal);
     // The caller has cancelled and left: the answer would be typed into whatever reads next.
     if (this.calls.get(id) !== gone) return;
     this.calls.delete(id);
-    const data = base64(answer);
-    this.reply({
-      id,
-      data: data.length <= MAX_ANSWER_BYTES ? data : base64(tooLarge(answer, String(tool), data)),
-    });
+    this.reply({ id, data });
+  }
+
+  /** A call that cannot be taken is answered too: its caller would wait for ever. */
+  private async answerTo(
+    call: { tool: unknown; args: unknown; cwd: unknown },
+    gone: AbortSignal,
+  ): Promise<string> {
+    try {
+      const answer = await this.options.call(call, gone);
+      const data = base64(answer);
+      return data.length <= MAX_ANSWER_BYTES ? data : base64(tooLarge(answer, String(call.tool), data));
+    } catch (err) {
+      return base64({ callId: null, ...asHoldfastError(err).toOutcome() } satisfies ScriptAnswer);
+    }
   }
 
   private cancel(id: string): boolean {
