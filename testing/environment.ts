@@ -10,11 +10,12 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { AgentHandle } from '../client/agents/agent-handle';
 import { makeClosable } from '../client/delivery/closed-connection';
 import { requestFailure } from '../client/delivery/request-failure';
+import { sealsWith } from '../client/delivery/sealing';
 import { HoldfastClient } from '../client/holdfast-client';
 import type { SessionHandle } from '../client/session-handle';
 import type { TurnResult } from '../contracts/agents/agent';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
-import { turnWorkflowId } from '../contracts/ids';
+import { hostWorkflowId, LOCAL_HOST, turnWorkflowId } from '../contracts/ids';
 import { requireNode } from '../system/node-version';
 import {
   ANY,
@@ -60,6 +61,14 @@ const RULES = {
   progress: FUNCTION,
 } satisfies Record<keyof TestEnvironmentOptions, Rule>;
 
+/** A seal carries the time of the machine, and a workflow that began in skipped time refuses it as too old. */
+const UNSEALED = rule(
+  `${CONVERTER.allowed}. Where time is skipped, only without \`required\`: sealed messages carry the time of this ` +
+    'machine, not that of the server. createLocal() takes it',
+  (value) =>
+    CONVERTER.fits(value) && !sealsWith(value as DataConverter | undefined, hostWorkflowId(LOCAL_HOST)),
+);
+
 /** Between two looks for a turn that is about to begin. */
 const LOOK_MS = 20;
 
@@ -82,10 +91,10 @@ export class HoldfastTestEnvironment {
   /**
    * On a server that skips time while a result is awaited: days pass in seconds. Time is the server's, so tests of one
    * environment run one after the other; it is not skipped while an activity runs. That server cannot list workflows.
-   * Throws `invalid_input`, `test_server_missing` and `node_too_old`.
+   * Throws `invalid_input`, also for encryption that is required, `test_server_missing` and `node_too_old`.
    */
   static async createTimeSkipping(options: TestEnvironmentOptions = {}): Promise<HoldfastTestEnvironment> {
-    prepare('createTimeSkipping()', options);
+    prepare('createTimeSkipping()', options, { ...RULES, dataConverter: UNSEALED });
     return HoldfastTestEnvironment.create(await startTestServer(process.env, options.dataConverter), options);
   }
 
@@ -204,8 +213,8 @@ export class HoldfastTestEnvironment {
 
 const MODEL = withMethods('a model provider, such as scriptedModel([...]): an object with reply()', 'reply');
 
-function prepare(of: string, options: TestEnvironmentOptions): void {
+function prepare(of: string, options: TestEnvironmentOptions, rules: Record<string, Rule> = RULES): void {
   requireNode();
-  checkOptions(of, options, RULES);
+  checkOptions(of, options, rules);
   quietenRuntime();
 }

@@ -1,6 +1,7 @@
 // A full Temporal server for one test process: in memory, on a free port, gone with the environment.
 import type { DataConverter } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { messageInterceptors } from '../client/delivery/traced-client';
 import { defaultCacheDir } from '../system/data-dir';
 import { configArguments } from '../engine/launch';
 import { locateServerBinary } from '../engine/binary/locate';
@@ -15,7 +16,7 @@ export async function startLocalServer(
   const { path } = await locateServerBinary({ env, cacheDir: defaultCacheDir(env), progress });
   return startPatiently(() =>
     TestWorkflowEnvironment.createLocal({
-      ...(dataConverter && { client: { dataConverter } }),
+      client: { ...(dataConverter && { dataConverter }), ...messageInterceptors(dataConverter) },
       server: {
         executable: { type: 'existing-path', path },
         // By default it prints warnings and where it listens.

@@ -14,6 +14,10 @@ export function sealing(dataConverter: DataConverter | undefined): WorkflowClien
   return codec ? [new SealedClient(codec)] : [];
 }
 
+/** Whether clients with this data converter seal what they send to the workflow. */
+export const sealsWith = (dataConverter: DataConverter | undefined, workflowId: string): boolean =>
+  dataConverter?.payloadCodecs?.find(seals)?.sealsFor(workflowId) ?? false;
+
 /** Whether this client may refuse plaintext at all. */
 export const canSeal = ({ options }: Client): boolean =>
   options.loadedDataConverter.payloadCodecs.some(seals);
