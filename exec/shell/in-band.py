@@ -8,6 +8,7 @@ import collections
 import fcntl
 import json
 import os
+import re
 import select
 import signal
 import sys
@@ -213,11 +214,29 @@ def _plain(value):
     raise TypeError("%s is not JSON" % type(value).__name__)
 
 
+def _check_numbers(body, text):
+    """The tool gets every number as a double: a larger whole one would reach it as another."""
+    values = [body] if re.search("[0-9]{16}", text) else []
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values.extend(value.values())
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            values.extend(value)
+        elif isinstance(value, int) and abs(value) > 2**53:
+            message = (
+                "The arguments would be rounded: got %s, which is beyond 2**53, allowed whole numbers up to that. "
+                "Next: pass it as text, or as a float if it may be rounded; the tool has not run."
+            )
+            raise ToolError("invalid_input", message % str(int(value))[:60])
+
+
 def _frame(nonce, number, body):
     try:
         text = json.dumps(dict(body, id=number), allow_nan=False, default=_plain, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolError("invalid_input", "The arguments are not JSON: %s" % error) from None
+    _check_numbers(body, text)
     # No mark may occur in the arguments.
     text = _MARK + '{"nonce":"%s",' % nonce + text[1:].replace("<", "\\u003c") + _END
     if len(text) > _LONGEST:

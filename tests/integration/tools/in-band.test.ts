@@ -247,3 +247,25 @@ test('resetting a session cancels open calls', async () => {
   await until(() => far.cancelled.length === 1);
   await expect(far.arm('print')).rejects.toMatchObject({ code: 'arm_refused' });
 });
+
+test('a whole number that would reach the tool as another is refused before it is sent', async () => {
+  await far.open(BASH);
+  await far.connect();
+  const script = file(
+    'numbers.py',
+    `import codex_tools
+for value in (2**53 + 1, {"a": [(1, -(2**60))]}, 2**53, 1e300):
+    try:
+        print(codex_tools.read_file(value=value))
+    except codex_tools.ToolError as e:
+        print(e.code, "beyond 2**53" in e.message)`,
+  );
+  expect((await far.run(`python3 ${script}`)).split('\r\n')).toEqual([
+    'invalid_input True',
+    'invalid_input True',
+    "{'value': 9007199254740992}",
+    "{'value': 1e+300}",
+    '',
+  ]);
+  expect(far.calls).toHaveLength(2);
+});

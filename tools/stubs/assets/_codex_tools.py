@@ -57,6 +57,26 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
+def _check_numbers(name: str, arguments: dict, text: str) -> None:
+    """The tool gets every number as a double: a larger whole one would reach it as another."""
+    import re
+
+    values = [arguments] if re.search("[0-9]{16}", text) else []
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values.extend(value.values())
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            values.extend(value)
+        elif isinstance(value, int) and abs(value) > 2**53:
+            raise ToolError(
+                "invalid_input",
+                f"The arguments of {name} would be rounded: got {str(int(value))[:60]}, which is beyond 2**53, allowed "
+                "whole numbers up to that. Next: pass it as text, or as a float if it may be rounded; the tool has "
+                "not run.",
+            )
+
+
 def _frame(name: str, arguments: dict) -> bytes:
     import json
 
@@ -71,6 +91,7 @@ def _frame(name: str, arguments: dict) -> bytes:
         text = json.dumps(request, ensure_ascii=False, allow_nan=False, default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolError("invalid_input", f"The arguments of {name} are not JSON: {error}") from None
+    _check_numbers(name, arguments, text)
     try:
         frame = text.encode()
     except UnicodeEncodeError:  # Half a character, as in names of files that are not UTF-8.

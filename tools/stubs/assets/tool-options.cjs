@@ -32,11 +32,20 @@ function alternatives(schema, root, depth = 0) {
   return [known];
 }
 
+/** Whether it is a whole number that would become another one, as numbers are doubles. */
+const isRounded = (text) => /^\s*[+-]?\d{16,}\s*$/.test(text) && BigInt(text.replace(/[+-]/, '')) > 2n ** 53n;
+
+/** Node before 21 does not say what was written. */
+function exact(_key, value, written) {
+  if (typeof value === 'number' && isRounded(written?.source ?? '')) throw new RangeError('beyond 2**53');
+  return value;
+}
+
 function json(text) {
   try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return {};
+    return { value: JSON.parse(text, /\d{16}/.test(text) ? exact : undefined) };
+  } catch (err) {
+    return { isRounded: err instanceof RangeError };
   }
 }
 
@@ -53,10 +62,10 @@ function fitting(text, schema, root) {
   }
   if (schema.type === 'string') return { value: text };
   const read = json(text);
-  if (schema.type === undefined) return 'value' in read ? read : { value: text };
+  if (schema.type === undefined) return 'value' in read || read.isRounded ? read : { value: text };
   const fits = {
     integer: () => /^[+-]?\d+$/.test(text) && Number.isSafeInteger(Number(text)),
-    number: () => text.trim() !== '' && Number.isFinite(Number(text)),
+    number: () => text.trim() !== '' && Number.isFinite(Number(text)) && !isRounded(text),
     boolean: () => text === 'true' || text === 'false',
     null: () => text === 'null',
     object: () => isObject(read.value),
@@ -84,8 +93,13 @@ function parsed(name, text, schema, root) {
   }
   for (const kind of kinds.filter(({ type }) => type === 'array'))
     return [parsed(name, text, kind.items ?? {}, root)];
-  throw new UsageError(`--${name} is invalid: got ${text.slice(0, 200)}, allowed ${describe(schema, root)}`);
+  throw new UsageError(
+    `--${name} is invalid: got ${text.slice(0, 200)}, allowed ${describe(schema, root)}${ofNumbers(text)}`,
+  );
 }
+
+const ofNumbers = (text) =>
+  /\d{16}/.test(text) ? '; whole numbers only up to 2**53: pass larger ones as text' : '';
 
 /** The type of an argument in a word or two. */
 function describe(schema, root, depth = 0) {
@@ -211,10 +225,13 @@ function add(state, argument, text) {
   state.args.set(argument, [...(Array.isArray(before) ? before : [before]), item]);
 }
 
-function readWhole(state, text) {
-  const { value } = json(text === '-' ? source(state, '-') : text);
+function readWhole(state, given) {
+  const text = given === '-' ? source(state, '-') : given;
+  const { value } = json(text);
   if (!isObject(value))
-    throw new UsageError('--json is invalid: allowed one JSON object, or - to read it from standard input');
+    throw new UsageError(
+      `--json is invalid: allowed one JSON object, or - to read it from standard input${ofNumbers(text)}`,
+    );
   state.whole.push(...Object.entries(value));
 }
 

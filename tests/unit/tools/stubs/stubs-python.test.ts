@@ -258,6 +258,36 @@ test('arguments that are not JSON are invalid_input', async () => {
   ]);
 });
 
+test.each(['2**53 + 1', '{"a": [(1, {-(2**60)})]}', '10**400'])(
+  'a whole number that would reach the tool as another is invalid_input: %s',
+  async (value) => {
+    expect(await caught(`codex_tools.call("typed", {"value": ${value}})`)).toMatchObject([
+      [
+        'codex_tools',
+        'invalid_input',
+        expect.stringContaining('beyond 2**53'),
+        false,
+        null,
+        expect.anything(),
+      ],
+      expect.any(Array),
+    ]);
+    expect(session.socket.calls).toEqual([]);
+  },
+);
+
+test('numbers that a tool can have are passed, however long their text is', async () => {
+  const values = '[2**53, -(2**53), True, 1e300, 0.1234567890123456, "12345678901234567890"]';
+  expect(await json(`codex_tools.call("typed", {"value": ${values}})`)).toEqual([
+    2 ** 53,
+    -(2 ** 53),
+    true,
+    1e300,
+    0.1234567890123456,
+    '12345678901234567890',
+  ]);
+});
+
 describe('a tool that was registered while the script runs', () => {
   const late = describedTool({
     name: 'late-tool',
