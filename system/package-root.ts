@@ -2,11 +2,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+function rootOf(folder: string): string | undefined {
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : rootOf(parent);
+}
+
+/** Found once: a holder outlives updates, and while one is under way its package is not there. */
+const ROOT = rootOf(__dirname);
+
 /** The nearest parent folder of this file with a package.json: the same for sources and for `dist`. */
 export function packageRoot(): string {
-  let folder = __dirname;
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
-  return folder;
+  if (ROOT === undefined) throw new Error(`no package.json in ${__dirname} or above it`);
+  return ROOT;
 }
 
 export const shellAsset = (name: string): string => join(packageRoot(), 'exec', 'shell', name);
