@@ -1,6 +1,6 @@
 // The tool `apply_patch`: changes files by a patch in the format of OpenAI's Codex, all of it or nothing.
 import * as z from 'zod/mini';
-import { plainText } from './host-files';
+import { onHost, plainText } from './host-files';
 import { changeFiles } from './patch/change-files';
 import { parsePatch } from './patch/parse-patch';
 import { planPatch, type PatchPlan } from './patch/plan-patch';
@@ -35,8 +35,7 @@ export const applyPatchTool: Tool<z.infer<typeof argsSchema>, string> = {
   runsOn: 'host',
   usesFiles: true,
   async run({ input }, context) {
-    const { cwd } = hostOf(context);
-    const plan = await planPatch(cwd, parsePatch(input));
+    const plan = await planPatch(onHost(hostOf(context), '.'), parsePatch(input));
     context.signal.throwIfAborted();
     await changeFiles(plan.contents);
     return summaryOf(plan);

@@ -10,16 +10,31 @@ const withoutNul = z.refine<string>((text) => !text.includes('\0'), {
   error: 'holds a NUL character, allowed text without NUL',
 });
 
+/** Instead of half a character Node writes U+FFFD: the name of another file, or another content. */
+const isWhole = (text: string): boolean => !/\p{Surrogate}/u.test(text);
+export const withoutHalves = z.refine<string>(isWhole, {
+  error: 'holds half a character, allowed whole ones; a name that is not UTF-8 works in a command of a shell',
+});
+
 /** Text that programs and the file system accept, described for the caller. */
 export const plainText = (description: string): z.ZodMiniString =>
-  z.string().check(withoutNul, z.describe(description));
+  z.string().check(withoutNul, withoutHalves, z.describe(description));
 export const pathText = (description: string): z.ZodMiniString =>
-  z.string().check(z.minLength(1), withoutNul, z.describe(description));
+  z.string().check(z.minLength(1), withoutNul, withoutHalves, z.describe(description));
 export const wholeNumber = (from: number, to: number, description: string): z.ZodMiniNumberFormat =>
   z.int().check(z.gte(from), z.lte(to), z.describe(description));
 
-/** Resolves a caller's path: relative ones start from the host's working folder. */
-export const onHost = (host: ToolHost, path: string): string => resolve(host.cwd, path);
+/** Resolves a caller's path: relative ones start from the host's working folder. Throws `invalid_input`. */
+export function onHost(host: ToolHost, path: string): string {
+  const full = resolve(host.cwd, path);
+  if (isWhole(full)) return full;
+  throw new HoldfastError('invalid_input', {
+    what: 'The working folder',
+    got: JSON.stringify(host.cwd),
+    allowed: 'one whose path is UTF-8',
+    next: 'Name the file by an absolute path, or call from another folder.',
+  });
+}
 
 /** The catalogue's error for a file system error: `not_found`, `file_failed`; others unchanged. */
 export function fileError(err: unknown, action: string, path: string, next?: string): unknown {

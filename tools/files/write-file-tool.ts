@@ -2,13 +2,13 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { prepareWrite } from './atomic-write';
-import { fileError, onHost, pathText } from './host-files';
+import { fileError, onHost, pathText, withoutHalves } from './host-files';
 import { makeFolders } from '../../system/make-folder';
 import { hostOf, type Tool } from '../tool';
 
 const argsSchema = z.strictObject({
   file_path: pathText('Path of the file, absolute or relative to the working folder.'),
-  content: z.string().check(z.describe('The whole text; it replaces the previous content.')),
+  content: z.string().check(withoutHalves, z.describe('The whole text; it replaces the previous content.')),
   create_dirs: z._default(z.boolean(), false).check(z.describe('Whether to create missing folders.')),
 });
 const resultSchema = z.object({ bytes: z.int().check(z.describe('The new length of the file.')) });

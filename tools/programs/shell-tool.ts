@@ -1,7 +1,7 @@
 // The tool `shell`: one command, to its end. Long-running programs belong in a session.
 import * as z from 'zod/mini';
 import { clipText } from './head-tail';
-import { onHost, pathText, plainText, wholeNumber } from '../files/host-files';
+import { onHost, pathText, plainText, wholeNumber, withoutHalves } from '../files/host-files';
 import { runProgram } from './run-program';
 import { quote } from '../../contracts/text/shell-word';
 import { hostOf, type Tool } from '../tool';
@@ -19,6 +19,7 @@ const argsSchema = z.strictObject({
         z.refine<string>((text) => text.trim() !== '' && !text.includes('\0'), {
           error: 'must hold a command and no NUL character',
         }),
+        withoutHalves,
       ),
     ])
     .check(

@@ -76,6 +76,28 @@ test('help() and the signature of a function show its description, arguments and
   expect(help).toContain('Writes a line, once for each call.');
 });
 
+test('a file or working folder whose name is not UTF-8 is refused, and no other one is made', async () => {
+  const code = `
+os.mkdir(b"caf\\xe9")
+def tried(path):
+    try:
+        print(codex_tools.write_file(file_path=path, content="x", create_dirs=True))
+    except codex_tools.ToolError as e:
+        print(e.code, "half a character" in e.message, "The working folder" in e.message)
+tried(os.fsdecode(b"caf\\xe9.txt"))
+above = os.getcwd()
+os.chdir(b"caf\\xe9")
+tried("a.txt")
+tried(above + "/b.txt")
+print(os.listdir(b"."), sorted(os.listdir(os.fsencode(above))))`;
+  expect((await printed(code)).split('\n')).toEqual([
+    'invalid_input True False',
+    'invalid_input False True',
+    "{'bytes': 1}",
+    "[] [b'b.txt', b'caf\\xe9']",
+  ]);
+});
+
 test('calls work from threads, subprocesses, forks, pipes and a background job after the command has yielded', async () => {
   const code = `
 import subprocess, sys, threading

@@ -100,6 +100,54 @@ describe('read_file', () => {
   });
 });
 
+/** As Python has the names of files that are not UTF-8: `os.fsdecode(b"caf\\xe9")`. */
+const LATIN = 'caf\udce9';
+
+test.each<[string, Record<string, unknown>]>([
+  ['write_file', { file_path: LATIN, content: 'new' }],
+  ['write_file', { file_path: 'a.txt', content: LATIN }],
+  ['read_file', { file_path: LATIN }],
+  ['list_dir', { dir_path: LATIN }],
+  ['grep_files', { pattern: 'x', path: LATIN }],
+  ['apply_patch', { input: `*** Begin Patch\n*** Add File: ${LATIN}\n+new\n*** End Patch` }],
+  ['shell', { command: ['touch', LATIN] }],
+  ['shell', { command: `touch ${LATIN}` }],
+  ['exec_command', { cmd: 'true', workdir: LATIN }],
+])('%s refuses half a character, for which another one would be taken: %j', async (name, args) => {
+  const tool = toolOnHost(name);
+  try {
+    expect(await tool.error(args)).toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining('half a character') as string,
+    });
+    expect(readdirSync(tool.directory)).toEqual([]);
+  } finally {
+    tool.remove();
+  }
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ['write_file', { file_path: 'a.txt', content: 'new', create_dirs: true }],
+  ['apply_patch', { input: '*** Begin Patch\n*** Add File: a.txt\n+new\n*** End Patch' }],
+  ['shell', { command: ['touch', 'a.txt'] }],
+])('%s refuses a working folder whose path is not UTF-8, and uses no other one', async (name, args) => {
+  const tool = toolOnHost(name);
+  try {
+    const host = { name: 'local', cwd: join(tool.directory, LATIN), env: { PATH: process.env.PATH ?? '' } };
+    mkdirSync(join(tool.directory, LATIN));
+    expect(await tool.error(args, { host })).toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining('The working folder is invalid: got "/') as string,
+    });
+    expect(readdirSync(join(tool.directory, LATIN))).toEqual([]);
+    if (name !== 'write_file') return;
+    await tool.value({ ...args, file_path: join(tool.directory, 'b.txt') }, { host });
+    expect(readFileSync(join(tool.directory, 'b.txt'), 'utf8')).toBe('new');
+  } finally {
+    tool.remove();
+  }
+});
+
 describe('write_file', () => {
   let write: ToolOnHost;
   const path = (name: string): string => join(write.directory, name);
