@@ -231,6 +231,8 @@ describe.each(kinds)('with %s', (treeKill) => {
     const IN_BACKGROUND = 'trap "" HUP; nohup setsid sleep 4000 >/dev/null 2>&1 &';
     beforeEach(async () => {
       await t.run(IN_BACKGROUND);
+      // By then it may only have been forked.
+      await until(() => left().length === 1);
       const { identity } = recordOf();
       process.kill(identity.pid, 'SIGKILL');
       await until(() => !isAlive(identity));
