@@ -35,7 +35,7 @@ export const fitToolResult = ({ value, ...result }: ToolResult): ToolResult => (
 });
 
 /** Of an error that is too long, for example the whole text of an MCP server, its beginning and end. */
-export const fitError = ({ error, ...outcome }: FailedOutcome): FailedOutcome => ({
-  ...outcome,
+export const fitError = ({ error }: FailedOutcome): FailedOutcome => ({
+  ok: false,
   error: { ...error, message: fitText(error.message, MAX_ERROR_BYTES) },
 });

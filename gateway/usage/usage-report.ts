@@ -75,7 +75,12 @@ async function withoutReset(
     return first ?? runId;
   });
   const counted = new Set<string>();
-  return newestFirst.filter((_, index) => counted.size < counted.add(firsts[index] ?? '').size);
+  return newestFirst.filter((_, index) => {
+    const first = firsts[index] ?? '';
+    const isNewest = !counted.has(first);
+    counted.add(first);
+    return isNewest;
+  });
 }
 
 /** Of this run: under the same id another agent may have been started since. Null if it does not answer in time. */

@@ -1,6 +1,7 @@
 // Closes the sessions of terminated agents: termination runs no code of the agent, so something else has to close them.
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
+import { firstRunOf } from '../../client/agents/reset-runs';
 import {
   describeWorkflow,
   listWorkflows,
@@ -90,11 +91,13 @@ export class EndedAgents {
   }
 
   /** A session that continued as new or was reset is as old as its first run. */
-  private async openedAt({ workflowId, runId, startTime, raw }: DescribedWorkflow): Promise<Date> {
-    const firstRunId = raw.workflowExecutionInfo?.firstRunId;
-    if (!firstRunId || firstRunId === runId) return startTime;
+  private async openedAt(session: DescribedWorkflow): Promise<Date> {
+    const first = firstRunOf(session);
+    if (first === session.runId) return session.startTime;
     // If the server has deleted that run, it is older than anything the server knows.
-    return (await describeIfThere(this.options.sessions, workflowId, firstRunId))?.startTime ?? new Date(0);
+    return (
+      (await describeIfThere(this.options.sessions, session.workflowId, first))?.startTime ?? new Date(0)
+    );
   }
 }
 

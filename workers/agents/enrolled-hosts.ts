@@ -42,20 +42,18 @@ export class EnrolledHosts {
     (reason) => this.options.warn('enrolled hosts could not be looked up', { reason }),
   );
   private readonly served = new Map<string, Served>();
-  private looking: Promise<void> = Promise.resolve();
   private isStopped = false;
 
   constructor(private readonly options: EnrolledHostsOptions) {}
 
   start(): void {
-    this.looking = this.look().catch(() => undefined);
-    this.looks.start();
+    this.looks.start({ now: true });
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
     // One that has begun may still create a worker, which holds the connection.
-    await Promise.all([this.looks.end(), this.looking]);
+    await this.looks.end();
     const served = [...this.served.values()];
     for (const { worker } of served) if (worker.getState() === 'RUNNING') worker.shutdown();
     await Promise.all(served.map(({ ended }) => ended));

@@ -130,11 +130,11 @@ export class SessionTools {
   async results({ ids, answered = [] }: ToolResultsRequest): Promise<ToolResults> {
     this.forget(answered);
     const unknown = ids.filter((id) => !this.known(id));
-    const hasEnded = (): boolean => ids.some((id) => this.outcomeOf(id));
     for (const id of ids) this.tell(id, { type: 'slow' });
     const before = this.slowEnds;
     // The end of a call outside `ids`, which came later, ends the wait too: the caller then asks for that one.
-    if (unknown.length === 0 && !hasEnded()) await condition(() => this.slowEnds > before, RESULTS_WAIT_MS);
+    if (unknown.length === 0 && !ids.some((id) => this.outcome(id)))
+      await condition(() => this.slowEnds > before, RESULTS_WAIT_MS);
     return { outcomes: this.outcomesOf(ids), unknown };
   }
 
@@ -143,7 +143,7 @@ export class SessionTools {
     const outcomes: ToolResults['outcomes'] = {};
     let bytes = 0;
     for (const id of ids) {
-      const outcome = this.outcomeOf(id);
+      const outcome = this.outcome(id);
       if (!outcome) continue;
       bytes += jsonBytes(outcome);
       if (bytes > MAX_RESULTS_BYTES && Object.keys(outcomes).length > 0) break;
@@ -152,9 +152,9 @@ export class SessionTools {
     return outcomes;
   }
 
-  private outcomeOf(id: string): ToolOutcome | undefined {
+  private outcome(id: string): ToolOutcome | null {
     const known = this.known(id);
-    return (known && outcomeIn(known)) ?? undefined;
+    return known ? outcomeIn(known) : null;
   }
 
   cancel({ ids, reason }: CancelToolsRequest): void {
