@@ -2,6 +2,7 @@
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type InjectedSinks, type ReplayWorkerOptions } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
+import { CANCELLED_CALLS, type CancelledCallsSinks } from '../contracts/cancelled-calls';
 import { RECORDED_MESSAGES, type RecordedMessagesSinks } from '../contracts/agents/recorded-messages';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withoutNamespace } from '../encryption/data-converter';
@@ -12,8 +13,9 @@ import { quietenRuntime } from './quiet-runtime';
 import { fetchHistories, readHistories, type RecordedHistory } from './read-history';
 
 /** A replay calls none, and logs an error about one that it does not know. */
-const NO_SINKS: InjectedSinks<RecordedMessagesSinks & SpanSinks> = {
+const NO_SINKS: InjectedSinks<RecordedMessagesSinks & CancelledCallsSinks & SpanSinks> = {
   [RECORDED_MESSAGES]: { add: { fn: () => undefined }, end: { fn: () => undefined } },
+  [CANCELLED_CALLS]: { tell: { fn: () => undefined } },
   holdfastSpans: { tell: { fn: () => undefined } },
 };
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
 import { CodeChecks } from '../checks/code-checks';
 import type { CheckCode } from '../activities/host/command-gate';
+import { CancelledCalls } from '../activities/cancelled-calls';
 import { QuotaGate } from '../activities/agents/quota-gate';
 import { ToolRulings } from '../activities/tools/tool-ruling';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
@@ -155,6 +156,7 @@ export async function composeWorkers(
       tools,
       ...values,
       rulings,
+      cancelled: new CancelledCalls(),
       drainMs,
     };
     const quota = new QuotaGate({

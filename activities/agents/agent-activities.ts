@@ -35,6 +35,7 @@ import type { FindProvider } from '../../models/providers';
 import { systemPrompt } from '../../models/system-prompt';
 import type { ToolRegistry } from '../../tools/registry';
 import { beating } from '../beating';
+import type { CancelledCalls } from '../cancelled-calls';
 import { fitReply } from '../blobs/fit-payload';
 import type { ImageStore } from '../blobs/image-store';
 import { adoptImages } from './adopt-images';
@@ -65,6 +66,7 @@ export interface AgentDependencies {
   transcripts: Transcripts;
   models: ModelMeter;
   quota: QuotaGate;
+  cancelled: CancelledCalls;
   /** Whether steps in this place end with a checkpoint of its files, as far as is known here. */
   hasCheckpoints: (place: Place) => Promise<boolean>;
   images: ImageStore;
@@ -73,14 +75,15 @@ export interface AgentDependencies {
 export function createAgentActivities(dependencies: AgentDependencies): AgentActivities {
   const { client, tools, findProvider, findDialect, tokens, rulings, transcripts, models, quota, images } =
     dependencies;
-  const { hasCheckpoints } = dependencies;
+  const { hasCheckpoints, cancelled } = dependencies;
   const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
     const before = { workflowId: agentWorkflowId(agent), ...earlier };
     return [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
   };
   return {
     callModel: (input: ModelCall) =>
-      beating(
+      cancelled.beating(
+        input.key,
         async (signal): Promise<PlannedReply> => {
           const { agent, model, tools: allowed, turn, outputSchema } = input;
           const provider = findProvider(model);
@@ -137,7 +140,8 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
       const info = activityInfo();
       const { attempt, retryPolicy } = info;
       let progress = (info.heartbeatDetails as SummaryProgress | undefined) ?? { used: [] };
-      return beating(
+      return cancelled.beating(
+        input.key,
         async (signal): Promise<Compaction> => {
           const { model } = input;
           const provider = findProvider(model);

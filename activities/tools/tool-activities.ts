@@ -12,7 +12,7 @@ import type { ToolInvocation } from '../../contracts/tools/tools';
 import type { ToolRegistry } from '../../tools/registry';
 import { afterAttempts } from '../../tools/tool-attempt';
 import type { ToolContext, ToolHost } from '../../tools/tool';
-import { beating } from '../beating';
+import type { CancelledCalls } from '../cancelled-calls';
 import { whyUnreachable } from '../blobs/blob-store';
 import { fitError, fitToolResult } from '../blobs/fit-payload';
 import type { ImageStore } from '../blobs/image-store';
@@ -32,6 +32,7 @@ export interface ToolDependencies {
   host: ToolHost | null;
   /** Checked once more before a tool runs. */
   rulings: ToolRulings;
+  cancelled: CancelledCalls;
   /** For a host: like `HostOwnership.confirm`. */
   confirm?: (() => Promise<void>) | undefined;
 }
@@ -43,6 +44,7 @@ export function createToolActivities({
   images,
   host,
   rulings,
+  cancelled,
   confirm,
 }: ToolDependencies): ToolActivities {
   const contextOf = (
@@ -89,7 +91,7 @@ export function createToolActivities({
   };
   return {
     callTool: (input) =>
-      beating(async (signal) => {
+      cancelled.beating(input.key, async (signal) => {
         const { call, wantsValue = false } = input;
         await Promise.all([confirm?.(), tools.settled()]);
         const refused = await rulings.refusal(call.tool, call.args, placeOf(input), call.hold);
@@ -105,7 +107,7 @@ export function createToolActivities({
       return readContext(cwd ?? host?.cwd ?? '', paths, host?.sandbox);
     },
     invokeTool: (input) =>
-      beating(async (signal) => {
+      cancelled.beating(input.key, async (signal) => {
         const { call, blob } = input;
         await Promise.all([confirm?.(), tools.settled()]);
         const ready = await readiness(input, signal).finally(() => blob && blobs.releaseCopy(blob));

@@ -80,7 +80,7 @@ export function createAgentWorker({
     // A task scheduled while no worker is alive waits this long for the dead one's cache.
     stickyQueueScheduleToStartTimeout: '2s',
     ...stopsWithin(drainMs),
-    sinks: { ...transcripts.sinks, ...spanSinks(tracing) },
+    sinks: { ...transcripts.sinks, ...dependencies.cancelled.sinks, ...spanSinks(tracing) },
     interceptors: { activity: activityInterceptors(journal, tracing) },
   });
 }

@@ -4,6 +4,7 @@ import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import type { ImageStore } from '../../activities/blobs/image-store';
 import type { LargeValues } from '../../activities/blobs/large-values';
+import type { CancelledCalls } from '../../activities/cancelled-calls';
 import { CommandCompletion, type ActivityRef } from '../../activities/host/command-completion';
 import { CommandGate, type CheckCode } from '../../activities/host/command-gate';
 import { createHostActivities } from '../../activities/host/host-activities';
@@ -62,6 +63,8 @@ export interface HostWorkerOptions {
   images: ImageStore;
   policy: () => PolicySettings;
   rulings: ToolRulings;
+  /** Those of the workflows that run in this process. */
+  cancelled: CancelledCalls;
   /** The agents' tools, for a host without agents. */
   offers: OfferLooks | undefined;
   /** Undefined: scripts here call no tools. */
@@ -178,6 +181,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
         blobs,
         images: options.images,
         rulings,
+        cancelled: options.cancelled,
         confirm: () => ownership.confirm(),
         host: { name: host, cwd, env, admit, connectTools, ...ofFiles.toolHost },
       }),

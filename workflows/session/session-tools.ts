@@ -46,7 +46,7 @@ import { refuse } from '../messages/refusal';
 import { conflict, type AskedBy } from '../messages/id-conflict';
 import { carriedCalls, withoutArgs, type CallRecords, type SessionCall } from './call-record';
 import type { CommandGrant, SessionRecord } from './session-record';
-import { RETRY, toolsOn } from '../turn/calls/tool-activities';
+import { heardHere, RETRY, toolsOn } from '../turn/calls/tool-activities';
 
 /** Commands whose scripts may still call: background jobs outlive their command. The holder keeps as many tokens. */
 const REMEMBERED_GRANTS = 32;
@@ -294,9 +294,8 @@ export class SessionTools {
       startToCloseTimeout: timeoutMs + AROUND_TOOL_MS,
       retry: effects === 'once' ? { maximumAttempts: 1 } : RETRY,
     });
-    return tools.invokeTool.executeWithOptions({ summary: label(`script: ${tool}${shown}`, 100) }, [
-      invocation,
-    ]);
+    const summary = label(`script: ${tool}${shown}`, 100);
+    return heardHere(invocation.key, tools.invokeTool.executeWithOptions({ summary }, [invocation]));
   }
 
   private end(id: string, reason: string): void {

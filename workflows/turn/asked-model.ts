@@ -5,7 +5,7 @@ import type { Compaction, ModelCall } from '../../contracts/models/model-call';
 import type { PlannedReply } from '../../contracts/models/model-reply';
 import { fromFailure } from '../../contracts/errors/failure';
 import { label } from '../../contracts/text/labels';
-import { LASTING } from './calls/tool-activities';
+import { heardHere, LASTING } from './calls/tool-activities';
 import type { TurnProgress } from './turn-progress';
 
 const { callModel, compact, awaitQuota } = proxyActivities<AgentActivities>(LASTING);
@@ -27,7 +27,8 @@ export class AskedModel {
     const summary = label(`step ${step}: ${model}`);
     return this.withinQuota(() => {
       this.progress.asksModel(step);
-      return callModel.executeWithOptions(this.options(summary), [call()]);
+      const asked = call();
+      return heardHere(asked.key, callModel.executeWithOptions(this.options(summary), [asked]));
     });
   }
 
@@ -36,7 +37,8 @@ export class AskedModel {
     const summary = label(`step ${step}: sum up the conversation`);
     return this.withinQuota(() => {
       this.progress.compacts(step);
-      return compact.executeWithOptions(this.options(summary), [call()]);
+      const asked = call();
+      return heardHere(asked.key, compact.executeWithOptions(this.options(summary), [asked]));
     });
   }
 

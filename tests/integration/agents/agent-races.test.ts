@@ -30,6 +30,21 @@ const holding = defineTool({
     return 'done';
   },
 });
+/** A tool that runs a command in a session, when its turn may be over. */
+const late = { began: (): void => undefined, gate: Promise.resolve(), sent: Promise.resolve<unknown>(null) };
+const opening = defineTool({
+  name: 'opens',
+  description: 'Opens a session, late.',
+  args: z.strictObject({ session: z.number() }),
+  effects: 'idempotent',
+  run: async ({ session }, { agent, client, key, signal }) => {
+    late.began();
+    await late.gate;
+    late.sent = client.session({ agent, session }).exec({ code: 'true' }, key, signal);
+    await late.sent;
+    return 'opened';
+  },
+});
 const quick = defineTool({
   name: 'quick',
   description: 'Takes effect at once.',
@@ -41,7 +56,7 @@ const quick = defineTool({
 beforeAll(async () => {
   env = await HoldfastTestEnvironment.createLocal({
     host: simulatedHost({ true: '' }),
-    tools: [big, holding, quick],
+    tools: [big, holding, opening, quick],
   });
 }, 60_000);
 afterAll(() => env.close());
@@ -159,6 +174,28 @@ test('an agent that is stopped while it starts a sub-agent stops that, too', asy
   const { agentId: id } = await spawned.result();
   await agent.result();
   expect(await env.agent(id).result()).toMatchObject({ reason: 'stopped' });
+});
+
+test('a call of an agent that was stopped is told at once: it opens no session, however late it comes to it', async () => {
+  const agent = env.agent('opens-late');
+  const began = new Promise<void>((resolve) => (late.began = resolve));
+  let open = (): void => undefined;
+  late.gate = new Promise((resolve) => (open = resolve));
+  const model = calls([{ tool_name: 'opens', arguments: { session: 7 } }]);
+  await agent.start({ task: 'x', model, dialect: 'tagged' });
+  await began;
+  await agent.stop();
+  expect(await agent.result()).toMatchObject({ reason: 'stopped' });
+  open();
+  await until(() =>
+    late.sent.then(
+      (view) => view !== null,
+      () => true,
+    ),
+  );
+  await expect(late.sent).rejects.toThrow();
+  const session = env.client.session({ agent: 'opens-late', session: 7 });
+  await expect(session.state()).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('an agent that is recovered by a signal and cancelled at the same moment ends', async () => {

@@ -81,6 +81,17 @@ test('Ctrl-C in the session cancels the call that its script waits for: the tool
   expect(await printed('echo on')).toBe('on\n');
 }, 60_000);
 
+test('a call of a script whose session was reset is told at once: it opens no session, however late it comes to it', async () => {
+  await session.exec({ code: 'tool opens --file "$PWD/late" --session 900 &' });
+  await until(() => linesOf('late').length === 1);
+  await session.reset();
+  writeFileSync(join(folder, 'late.go'), '');
+  await until(() => linesOf('late').length === 2);
+  expect(linesOf('late')).toEqual(['began', 'not sent']);
+  const opened = engine.client.session({ agent: 'promises', session: 900 });
+  await expect(opened.state()).rejects.toMatchObject({ code: 'not_found' });
+}, 60_000);
+
 describe('when the terminal of a script is killed, the call that it waits for is cancelled', () => {
   const killHolder = (): void => void process.kill(holderRecord(engine, session.ref).identity.pid, 'SIGKILL');
   const noCallRuns = async (): Promise<void> => {

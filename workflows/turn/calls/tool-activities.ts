@@ -1,11 +1,14 @@
 // How workflows run tools: beside the agents, or on the host of the shells.
 import {
+  isCancellation,
   proxyActivities,
+  proxySinks,
   workflowInfo,
   type ActivityInterfaceFor,
   type ActivityOptions,
 } from '@temporalio/workflow';
 import type { ToolActivities } from '../../../contracts/activities';
+import type { CancelledCallsSinks } from '../../../contracts/cancelled-calls';
 import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
 import { shareOf } from '../../../contracts/agents/shares';
 import { failedCall } from '../../../contracts/tools/failed-call';
@@ -49,13 +52,27 @@ export function ownShare(): ActivityOptions {
   return fairnessKey ? { priority: shareOf(fairnessKey) } : {};
 }
 
+const { cancelledCalls } = proxySinks<CancelledCallsSinks>();
+
+/**
+ * The same promise. If it is cancelled, this worker hears of it at once, and the call, if it runs here, does nothing more.
+ * @param key names it within this run
+ */
+export function heardHere<T>(key: string | undefined, call: Promise<T>): Promise<T> {
+  call.catch((err: unknown) => {
+    if (key !== undefined && isCancellation(err)) cancelledCalls.tell(key);
+  });
+  return call;
+}
+
 /** One call of the model. If the host is offline, the model is told. */
 export async function callTool(input: ToolInvocation, summary: string): Promise<ToolResult> {
   const host = hostOf(input.call, input.settings.host);
   try {
     // Without the facts, which the tool itself declares: history is paid for.
     const call = { ...input.call, facts: undefined };
-    return await toolsOn(host).callTool.executeWithOptions({ summary }, [{ ...input, call }]);
+    const called = toolsOn(host).callTool.executeWithOptions({ summary }, [{ ...input, call }]);
+    return await heardHere(input.key, called);
   } catch (err) {
     const known = host === null ? undefined : fromFailure(hostFailure(err, host));
     if (!known) throw err;

@@ -1,5 +1,6 @@
 // The activity that sums up a conversation: its attempts, its quota, and what it returns where there is no room to wait.
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { CancelledCalls } from '../../../../activities/cancelled-calls';
 import {
   createAgentActivities,
   type AgentDependencies,
@@ -49,6 +50,7 @@ class Attempts {
       transcripts: { read: () => Promise.resolve([{ role: 'user', text: 'x'.repeat(8_000) }]) },
       models: new ModelMeter(),
       quota: this.quota,
+      cancelled: new CancelledCalls(),
     } as unknown as AgentDependencies);
     this.attempt += 1;
     const { attempt, heartbeatDetails } = this;
