@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { InjectedSinks } from '@temporalio/worker';
-import { CANCELLED_CALLS, type CancelledCallsSinks } from '../contracts/cancelled-calls';
+import { CANCELLED_CALLS, type CancelledCallsSinks } from '../contracts/cancellations';
 import { beating } from './beating';
 
 /** Longer than the server takes to say the same. */

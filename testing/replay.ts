@@ -2,7 +2,7 @@
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type InjectedSinks, type ReplayWorkerOptions } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
-import { CANCELLED_CALLS, type CancelledCallsSinks } from '../contracts/cancelled-calls';
+import { CANCELLED_CALLS, type CancelledCallsSinks } from '../contracts/cancellations';
 import { RECORDED_MESSAGES, type RecordedMessagesSinks } from '../contracts/agents/recorded-messages';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withoutNamespace } from '../encryption/data-converter';

@@ -232,6 +232,8 @@ export interface TurnResult extends AgentResult {
    * releases.
    */
   calls?: number | undefined;
+  /** The step in which it was cut off, if what that did to files has no checkpoint yet. */
+  cutStep?: number | undefined;
 }
 
 /** One more message to an agent. */

@@ -190,6 +190,7 @@ export const turnResult = z.object({
   messages: z.array(message),
   sessions: z.array(count),
   calls: z.optional(count),
+  cutStep: z.optional(count),
 });
 
 const wait = z.object({

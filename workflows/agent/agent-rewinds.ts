@@ -1,5 +1,5 @@
 // An agent's `rewind`: brings back files, the conversation or both, between two turns. Recorded as a step of its own.
-import { CancellationScope, patched, proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, condition, patched, proxyActivities } from '@temporalio/workflow';
 import type { AgentSettings, Message } from '../../contracts/agents/agent';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -12,6 +12,7 @@ import { planRewind, type RewindPlan } from '../../contracts/workspaces/conversa
 import type { RewindRequest, RewindResult } from '../../contracts/workspaces/rewinds';
 import { DELIVERY_MS, hostFailure } from '../host/host-activities';
 import { ownShare } from '../turn/calls/tool-activities';
+import { takeCheckpoint } from '../turn/turn-checkpoints';
 import { refuse } from '../messages/refusal';
 
 type RewindMessage = Extract<Message, { role: 'rewind' }>;
@@ -33,6 +34,7 @@ export class AgentRewinds {
   /** Rewinds that are asked for and not done: no turn begins meanwhile, and each waits for the one before it. */
   private asked = 0;
   private before: Promise<unknown> = Promise.resolve();
+  private cut: { turn: number; step: number } | null = null;
 
   constructor(private readonly of: Rewindable) {}
 
@@ -43,6 +45,25 @@ export class AgentRewinds {
   /** One that has begun is to be recorded. In earlier releases, an agent ended in the middle of one that came by signal. */
   get delayEnd(): boolean {
     return this.isRewinding && patched('agents-end-after-rewinds');
+  }
+
+  /** Of the turn that has just ended. Until it has a checkpoint, what it did to files looks like somebody else's. */
+  cutOff(turn: number, step: number | undefined): void {
+    this.cut = step === undefined ? null : { turn, step };
+  }
+
+  /** Whether that waits for `recordCutStep`; rewinds wait for it, too. */
+  get hasCutStep(): boolean {
+    return this.cut !== null;
+  }
+
+  /** Once what ran in it has ended. */
+  async recordCutStep(): Promise<void> {
+    const { agent, settings, transcript } = this.of;
+    // Since 0.3; before, it had none. Asked only then: no other history has the patch.
+    if (this.cut && patched('checkpoints-of-cut-steps'))
+      transcript.push(await takeCheckpoint({ agent, settings, ...this.cut }));
+    this.cut = null;
   }
 
   /** Throws `agent_working`, `invalid_input`, `no_checkpoint`, `workspace_changed`; then nothing was changed. */
@@ -64,6 +85,8 @@ export class AgentRewinds {
   private async once(request: RewindRequest, id: string): Promise<RewindResult> {
     const done = this.find(id);
     if (done) return answerAgain(done, request, id);
+    const isRecorded = (): boolean => this.cut === null || this.of.endReason() !== undefined;
+    if (!isRecorded()) await CancellationScope.nonCancellable(() => condition(isRecorded));
     // It was asked for before the stop, and waited for another one. In earlier releases it was carried out all the same.
     const reason = this.of.endReason();
     if (reason !== undefined && patched('stop-ends-waiting-rewinds')) refuse('agent_closed', { reason });

@@ -18,6 +18,8 @@ const CHECKPOINT_TIMEOUT = '2 minutes';
 
 export class TurnCheckpoints {
   private pending: Promise<CheckpointMessage> | null = null;
+  /** The step that may have changed files since the last checkpoint. */
+  openStep: number | undefined;
 
   constructor(
     private readonly input: TurnInput,
@@ -26,14 +28,14 @@ export class TurnCheckpoints {
 
   /** Before a step that may change files: only the first of a turn needs it. */
   async before(step: number): Promise<void> {
-    if (this.last) return;
-    this.transcript.push(await this.take(step, { before: true }));
+    if (!this.last) this.transcript.push(await takeCheckpoint({ ...this.input, step, before: true }));
+    this.openStep = this.isOff ? undefined : step;
   }
 
   /** After such a step, without waiting for it: `settled` does. */
   after(step: number): void {
-    if (this.last?.outcome.state === 'off') return;
-    this.pending = this.take(step, {});
+    if (this.isOff) return;
+    this.pending = takeCheckpoint({ ...this.input, step });
     // A turn that is stopped does not wait for it.
     this.pending.catch(() => undefined);
   }
@@ -45,31 +47,49 @@ export class TurnCheckpoints {
   async settled(): Promise<void> {
     const { pending } = this;
     this.pending = null;
-    if (pending) this.transcript.push(await pending);
+    if (!pending) return;
+    this.transcript.push(await pending);
+    this.openStep = undefined;
+  }
+
+  private get isOff(): boolean {
+    return this.last?.outcome.state === 'off';
   }
 
   private get last(): CheckpointMessage | undefined {
     const last = this.transcript.messages.findLast(({ role }) => role === 'checkpoint');
     return last?.role === 'checkpoint' ? last : undefined;
   }
+}
 
-  private async take(step: number, of: Pick<CheckpointMessage, 'before'>): Promise<CheckpointMessage> {
-    const { agent, turn, settings } = this.input;
-    const host = hostNameOf(settings);
-    const { checkpointWorkspace } = proxyActivities<WorkspaceActivities>({
-      taskQueue: hostTaskQueue(host),
-      scheduleToStartTimeout: DELIVERY_MS,
-      startToCloseTimeout: CHECKPOINT_TIMEOUT,
-      heartbeatTimeout: '15s',
-      retry: { maximumAttempts: 3, initialInterval: '200ms' },
-      ...ownShare(),
-    });
-    const summary = label(`checkpoint ${of.before ? 'before' : 'after'} step ${step}`);
-    const outcome = await checkpointWorkspace
-      .executeWithOptions({ summary }, [{ agent, cwd: settings.cwd ?? null, ...of }])
-      .catch((err: unknown) => missing(err, host));
-    return { role: 'checkpoint', turn, step, ...of, outcome };
-  }
+interface CheckpointOfStep extends Pick<TurnInput, 'agent' | 'turn' | 'settings'> {
+  step: number;
+  before?: true;
+}
+
+/** Fails for nothing but a cancellation: the message says why there is none. */
+export async function takeCheckpoint({
+  agent,
+  turn,
+  settings,
+  step,
+  before,
+}: CheckpointOfStep): Promise<CheckpointMessage> {
+  const host = hostNameOf(settings);
+  const { checkpointWorkspace } = proxyActivities<WorkspaceActivities>({
+    taskQueue: hostTaskQueue(host),
+    scheduleToStartTimeout: DELIVERY_MS,
+    startToCloseTimeout: CHECKPOINT_TIMEOUT,
+    heartbeatTimeout: '15s',
+    retry: { maximumAttempts: 3, initialInterval: '200ms' },
+    ...ownShare(),
+  });
+  const of = before ? { before } : {};
+  const summary = label(`checkpoint ${before ? 'before' : 'after'} step ${step}`);
+  const outcome = await checkpointWorkspace
+    .executeWithOptions({ summary }, [{ agent, cwd: settings.cwd ?? null, ...of }])
+    .catch((err: unknown) => missing(err, host));
+  return { role: 'checkpoint', turn, step, ...of, outcome };
 }
 
 /** The step goes on without: a checkpoint is no reason to lose its results. */

@@ -195,6 +195,7 @@ class Turn {
 
   result(reason: EndReason, answer: string | null = null, error: TurnError | null = null): TurnResult {
     const { steps, usage, startedAt, callsOfActivities } = this.budget;
+    const { openStep: cutStep } = this.checkpoints;
     const { messages } = this.transcript;
     const sessions = [...this.sessions];
     const last = messages.at(-1);
@@ -210,6 +211,7 @@ class Turn {
       messages,
       sessions,
       calls: callsOfActivities,
+      ...(cutStep !== undefined && { cutStep }),
     };
     this.progress.ended(result);
     turnEnded(result, startedAt);

@@ -257,6 +257,36 @@ describe('a rewind', () => {
     60_000,
   );
 
+  const LONG = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000, promptMs: 600_000 };
+  const cutOff = [
+    {
+      how: 'a recovery',
+      limits: {},
+      cut: async (agent: AgentHandle): Promise<void> => void (await agent.recover()),
+    },
+    {
+      how: 'a stop',
+      limits: {},
+      cut: async (agent: AgentHandle): Promise<void> => {
+        await agent.stop();
+        await agent.result();
+      },
+    },
+    { how: 'its time limit', limits: { wallMs: 4_000 }, cut: (): Promise<void> => Promise.resolve() },
+  ];
+  test.each(cutOff)('takes back what a step had done that was cut off by $how', async ({ limits, cut }) => {
+    const agent = engine.client.agent(uniqueId('files'));
+    const replies = [run('echo one > a.txt'), run('echo two > a.txt; touch began; sleep 999'), look];
+    await agent.start({ mode: 'conversation', ...settings(replies), yield: LONG, limits });
+    const answered = agent.send('write').catch(() => null);
+    await until(() => existsSync(at('began')));
+    await cut(agent);
+    await answered;
+    expect((await agent.workspace.rewind(1, { what: 'files' })).files).not.toBeNull();
+    expect([text('a.txt'), existsSync(at('began'))]).toEqual(['one\n', false]);
+    await agent.stop().catch(() => undefined);
+  });
+
   test('of an agent that has ended brings back its files, more than once', async () => {
     const agent = engine.client.agent(uniqueId('files'));
     await agent.start({ task: 'write', ...settings(twoSteps) });

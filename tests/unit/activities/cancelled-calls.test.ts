@@ -2,7 +2,7 @@
 import { CancelledFailure } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { CancelledCalls } from '../../../activities/cancelled-calls';
-import { CANCELLED_CALLS } from '../../../contracts/cancelled-calls';
+import { CANCELLED_CALLS } from '../../../contracts/cancellations';
 
 const KEY = 'born/turn/1/1/1';
 const run = { workflowId: 'agent/a/turn/1', runId: 'run-1' };

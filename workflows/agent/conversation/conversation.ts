@@ -208,13 +208,17 @@ export class Conversation {
   private async converse(): Promise<void> {
     if (this.input.workspace) await this.workspace.make();
     if (this.isFresh) this.transcript.push(...(await firstMessages(this.id, this.input)));
-    const idleMs = this.input.idleMs ?? DAY_MS;
     const { phase } = this;
     const hasWork = (): boolean => this.queue.length > 0 || phase.recoverReason !== null;
     while (!phase.isStopped) {
+      if (this.rewinds.hasCutStep && phase.recoverReason === null && !this.isDone())
+        await this.rewinds.recordCutStep();
       // A rewind goes first; no message that came meanwhile overtakes it.
       if (this.rewinds.isRewinding) await condition(() => !this.rewinds.isRewinding);
-      if (phase.recoverReason !== null) await this.resetSessions(phase.recoverReason);
+      if (phase.recoverReason !== null) {
+        await this.resetSessions(phase.recoverReason);
+        if (this.rewinds.hasCutStep) continue;
+      }
       const next = this.mayContinueAsNew() ? undefined : this.queue.next();
       if (next) {
         const result = await this.runTurn(next.message, next.done);
@@ -222,16 +226,13 @@ export class Conversation {
       } else if (this.isDraining) {
         const record = await this.drained();
         if (record) await continueInNextRun<AgentWorkflow>(continuedInput(this.input, this.mode), record);
-      } else if (this.isDone() || !((await this.idle(hasWork, idleMs)) || this.rewinds.delayEnd)) {
-        return;
+      } else {
+        if (this.isDone()) return;
+        this.tell();
+        const isWanted = await condition(hasWork, this.input.idleMs ?? DAY_MS);
+        if (!isWanted && !this.rewinds.delayEnd) return;
       }
     }
-  }
-
-  /** False if nothing came in time. */
-  private idle(hasWork: () => boolean, idleMs: number): Promise<boolean> {
-    this.tell();
-    return condition(hasWork, idleMs);
   }
 
   /** A task ends with its answer; a recovered task waits for the next message. */
@@ -245,13 +246,12 @@ export class Conversation {
     this.tell();
     this.show();
     try {
-      const full = await this.turnOf(number, message);
-      const { messages, sessions, calls, ...result } = full;
+      const { messages, sessions, calls, cutStep, ...result } = await this.turnOf(number, message);
       this.transcript.push(...messages);
+      this.rewinds.cutOff(number, cutStep);
       this.sessions.opened({ sessions, calls });
       if (result.usage) this.usage = addUsage(this.usage, wholeUsage(result.usage));
-      this.lastResult = result;
-      return result;
+      return (this.lastResult = result);
     } catch (err) {
       done?.(STOPPED); // Cancelled before it had a result.
       this.sessions.opened(null);
@@ -335,6 +335,7 @@ export class Conversation {
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
     const fault = await this.sessions.close(reason, this.turns);
     if (fault !== undefined) this.refuse(fault);
+    if (this.rewinds.hasCutStep) await this.rewinds.recordCutStep();
     if (this.input.workspace) this.lastResult = await this.workspace.leave(this.lastResult ?? STOPPED);
   }
 

@@ -8,7 +8,7 @@ import {
   type ActivityOptions,
 } from '@temporalio/workflow';
 import type { ToolActivities } from '../../../contracts/activities';
-import type { CancelledCallsSinks } from '../../../contracts/cancelled-calls';
+import type { CancelledCallsSinks } from '../../../contracts/cancellations';
 import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
 import { shareOf } from '../../../contracts/agents/shares';
 import { failedCall } from '../../../contracts/tools/failed-call';
