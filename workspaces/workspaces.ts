@@ -10,7 +10,7 @@ import { refuseForeign } from './changes/foreign-changes';
 import { mergeFiles } from './changes/merge-files';
 import { collectStore, joinPacks, releaseAgents } from './collect-store';
 import { GitFailure, NoGit } from './git/git-run';
-import { isNothing, readCheckpoint, type Recorded } from './git/object-reader';
+import { checkpointsThere, isNothing, readCheckpoint, type Recorded } from './git/object-reader';
 import { Store } from './git/store';
 import { unlessIgnored } from './look/ignored-workspace';
 import { missingRoot, standIn } from './look/missing-folder';
@@ -103,6 +103,13 @@ export class Workspaces {
     const { git } = this.store;
     const kept = await Promise.all(hashes.map((hash) => readCheckpoint(git, hash)));
     await this.store.adding(() => keepFor(git, agent, kept));
+  }
+
+  /** The same of as many as are there. */
+  async keepKnown({ agent, hashes }: { agent: string; hashes: readonly string[] }): Promise<void> {
+    this.store.prepare();
+    const known = await checkpointsThere(this.store.git, hashes);
+    await this.store.adding(() => keepFor(this.store.git, agent, known));
   }
 
   /** The agents for which it keeps checkpoints. */

@@ -50,6 +50,14 @@ export function createWorkspaceActivities({
       });
     },
 
+    async keepCheckpoints(kept) {
+      return briefly(async () => {
+        await ownership.confirm();
+        access.check('a checkpoint', 'looks');
+        return workspaces.keepKnown(kept);
+      });
+    },
+
     async compareCheckpoints({ from, to, lines }) {
       return briefly(async () => {
         await ownership.confirm();

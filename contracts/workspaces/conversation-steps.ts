@@ -98,6 +98,10 @@ export function planRewind(messages: readonly Message[], to: number): RewindPlan
   };
 }
 
+/** All that they name, in the order of time. */
+export const checkpointsIn = (messages: readonly Message[]): string[] =>
+  statesOf(messages).map(({ hash }) => hash);
+
 /** The state of the files when there were `count` messages; null: it is not known. */
 export function stateAt(messages: readonly Message[], count: number): string | null {
   const states = statesOf(messages);

@@ -66,11 +66,18 @@ export interface LeaveWorkspaceInput {
   for: string | null;
 }
 
+export interface KeepCheckpointsInput {
+  agent: string;
+  hashes: readonly string[];
+}
+
 export interface WorkspaceActivities {
   /** Never fails for a disk, a limit or git: the outcome says so. */
   checkpointWorkspace(input: CheckpointInput): Promise<CheckpointOutcome>;
   /** Throws `workspace_changed` and `checkpoint_missing`; then nothing was changed. */
   rewindWorkspace(input: RewindFilesInput): Promise<RewoundWorkspace>;
+  /** Keeps checkpoints of another agent for this one, too, as far as they are in the store. */
+  keepCheckpoints(input: KeepCheckpointsInput): Promise<void>;
   /** Throws `checkpoint_missing`. */
   compareCheckpoints(input: CompareInput): Promise<Comparison>;
   /** Repeated, it finds what it made. Throws `checkpoint_missing` and `workspace_failed`. */

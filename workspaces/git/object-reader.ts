@@ -33,6 +33,20 @@ export async function readCheckpoint(git: Git, hash: string): Promise<Recorded> 
   }
 }
 
+/** Those that are in the store. One look at it, however many they are. */
+export async function checkpointsThere(
+  git: Git,
+  hashes: readonly string[],
+): Promise<{ hash: string; tree: string }[]> {
+  for (const hash of hashes) checkHash(hash);
+  const input = Buffer.from(hashes.map((hash) => `${hash}^{tree}\n`).join(''));
+  const trees = fromBytes(await git.run(['cat-file', '--batch-check=%(objectname)'], { input })).split('\n');
+  return hashes.flatMap((hash, index) => {
+    const tree = trees[index] ?? '';
+    return /^[0-9a-f]{40}$/.test(tree) ? [{ hash, tree }] : [];
+  });
+}
+
 /** One side of a difference between two trees. */
 export interface TreeEntry {
   mode: number;

@@ -1,8 +1,10 @@
 // Agents that work in a folder of their own: forks with the files of a moment, and sub-agents.
 import { execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
+import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
+import { Workspaces } from '../../../workspaces/workspaces';
 import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 import { everythingIn } from './workspace';
@@ -78,6 +80,37 @@ test('each state of many hands comes back in a rewind and in a fork, file by fil
   expect(everythingIn(cwd)).toEqual(last);
   await Promise.all([fork.stop(), agent.stop()]);
 }, 60_000);
+
+test.each([{ files: true }, { files: false }])(
+  'the steps that a fork begins with come back also when the original is gone: %j',
+  async ({ files }) => {
+    const agent = await conversation([run('echo one > a.txt'), run('echo two > a.txt'), { text: 'written' }]);
+    await agent.send('write');
+    const fork = await agent.fork(uniqueId('fork'), { ...settings([look]), files });
+    const workflow = engine.client.temporal.workflow.getHandle(fork.workflowId);
+    const isKept = async (): Promise<boolean> => {
+      const { events } = await workflow.fetchHistory();
+      return (
+        JSON.stringify(events).includes('"keepCheckpoints"') &&
+        !(await workflow.describe()).raw.pendingActivities?.length
+      );
+    };
+    await until(isKept);
+    await agent.stop();
+    await agent.result();
+    const store = new Workspaces({
+      ...{ folder: join(engine.dataDir, 'checkpoints', 'local'), settings: DEFAULT_CHECKPOINTS, hidden: [] },
+      log: () => undefined,
+    });
+    await store.collect({ isLiving: (one) => one !== agent.id });
+    expect(await store.agents()).not.toContain(agent.id);
+    await fork.workspace.rewind(1, { what: 'files', force: true });
+    const { cwd = '' } = (await fork.ownState()).settings;
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
+    await fork.stop();
+  },
+  60_000,
+);
 
 describe('a fork with files', () => {
   test('works in a folder of its own; three at once do not see each other’s files', async () => {

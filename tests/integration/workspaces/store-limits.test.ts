@@ -220,6 +220,21 @@ const disk = smallDisk(8);
   },
 );
 
+test('checkpoints that are kept for another agent, too, stay when theirs goes; one that is lost keeps none of the others', async () => {
+  const noise = (): Buffer => randomBytes(30_000);
+  const hashes: string[] = [];
+  for (let n = 0; n < 3; n++) {
+    work.write('a.bin', noise());
+    hashes.push((await work.checkpoint('a')).hash);
+  }
+  const [first = '', , last = ''] = hashes;
+  await work.workspaces.keepKnown({ agent: 'copy', hashes: [first, '0'.repeat(40), last] });
+  await work.workspaces.keepKnown({ agent: 'nothing', hashes: ['0'.repeat(40)] });
+  expect((await work.workspaces.agents()).sort()).toEqual(['a', 'copy']);
+  await work.workspaces.collect({ isLiving: (agent) => agent === 'copy' });
+  for (const hash of [first, last]) await work.workspaces.changes({ from: null, to: hash });
+});
+
 test('collect removes what no living agent can name, and nothing that one can', async () => {
   const noise = (): Buffer => randomBytes(30_000);
   work.write('a.bin', noise());

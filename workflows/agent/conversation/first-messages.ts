@@ -4,6 +4,7 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { toFailure } from '../../../contracts/errors/failure';
 import { LOCAL_HOST } from '../../../contracts/ids';
 import { label } from '../../../contracts/text/labels';
+import { keepCopied } from './copied-checkpoints';
 import { openSessions, readTranscript } from './between-turns';
 import { hostFailure } from '../../host/host-activities';
 import { toolsOn } from '../../turn/calls/tool-activities';
@@ -14,6 +15,7 @@ export async function firstMessages(agent: string, input: AgentInput): Promise<M
   const { from, context, host, cwd } = input;
   void openAhead(agent, input);
   const copied = from ? await copyOf(from) : [];
+  void keepCopied(agent, input, copied);
   if (!context || copied.some(({ role }) => role === 'context')) return copied;
   const text = await contextOf(context, host ?? LOCAL_HOST, cwd);
   return text === null ? copied : [...copied, { role: 'context', text }];

@@ -1,0 +1,38 @@
+// The checkpoints that the messages of a copied conversation name. They belong to the agent that they are from, and would be
+// removed with it.
+import { isCancellation, log, patched, proxyActivities } from '@temporalio/workflow';
+import type { AgentInput, Message } from '../../../contracts/agents/agent';
+import { reasonOf } from '../../../contracts/errors/holdfast-error';
+import { hostNameOf, hostTaskQueue } from '../../../contracts/ids';
+import { label } from '../../../contracts/text/labels';
+import { checkpointsIn } from '../../../contracts/workspaces/conversation-steps';
+import type { WorkspaceActivities } from '../../../contracts/workspaces/requests-to-hosts';
+import { DELIVERY_MS } from '../../host/host-activities';
+import { ownShare } from '../../turn/calls/tool-activities';
+
+/** In the background: a copy begins without its host, too. */
+export async function keepCopied(
+  agent: string,
+  input: AgentInput,
+  copied: readonly Message[],
+): Promise<void> {
+  const { workspace } = input;
+  const hashes = [...new Set([...checkpointsIn(copied), ...(workspace?.base ? [workspace.base] : [])])];
+  // Since 0.3; before, they were removed with the original. Asked only then: no other history has the patch.
+  if (hashes.length === 0 || !patched('copies-keep-checkpoints')) return;
+  const { keepCheckpoints } = proxyActivities<WorkspaceActivities>({
+    taskQueue: hostTaskQueue(hostNameOf(input)),
+    scheduleToStartTimeout: DELIVERY_MS,
+    startToCloseTimeout: '1 minute',
+    heartbeatTimeout: '15s',
+    retry: { maximumAttempts: 5 },
+    ...ownShare(),
+  });
+  try {
+    const summary = label('keep the checkpoints of the steps that it was given');
+    await keepCheckpoints.executeWithOptions({ summary }, [{ agent, hashes }]);
+  } catch (err) {
+    if (isCancellation(err)) return;
+    log.warn('the checkpoints of copied steps may be removed with the original', { reason: reasonOf(err) });
+  }
+}
