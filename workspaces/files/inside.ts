@@ -11,6 +11,9 @@ const AWAY = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 /** Whether an error says that a path is not there, or is no longer what it was. */
 export const isAway = (err: unknown): boolean => AWAY.has((err as NodeJS.ErrnoException).code ?? '');
 
+/** Whether an error says that this user may not do that. */
+export const isDenied = (err: unknown): boolean => (err as NodeJS.ErrnoException).code === 'EACCES';
+
 const below = (fd: number, name: BytePath): Buffer => toBytes(`/proc/self/fd/${fd}/${name}`);
 
 /** The folders from the root to the last one used stay open: paths are best visited in order. */
@@ -52,8 +55,8 @@ export class Inside implements Disposable {
     }
   }
 
-  /** Names and kinds in a folder; nothing if it is not there or may not be read. */
-  entries(path: BytePath): { name: BytePath; isFolder: boolean; isSpecial: boolean }[] {
+  /** Names and kinds in a folder; nothing if it is not there, undefined if it may not be read. */
+  entries(path: BytePath): { name: BytePath; isFolder: boolean; isSpecial: boolean }[] | undefined {
     const place = this.folderPlace(path);
     if (place === undefined) return [];
     try {
@@ -63,7 +66,8 @@ export class Inside implements Disposable {
         isSpecial: !entry.isDirectory() && !entry.isFile() && !entry.isSymbolicLink(),
       }));
     } catch (err) {
-      if (isAway(err) || (err as NodeJS.ErrnoException).code === 'EACCES') return [];
+      if (isAway(err)) return [];
+      if (isDenied(err)) return undefined;
       throw err;
     }
   }

@@ -1,7 +1,7 @@
 // Finds what git does not list: empty folders, modes of folders, sockets and devices. Only folders that changed since
 // the last scan are read again, and ignored ones are not entered.
 import { foldersOn, joined, nameOf, type BytePath } from '../byte-path';
-import type { Inside } from '../files/inside';
+import { isDenied, type Inside } from '../files/inside';
 import { FOLDER_PERMISSIONS } from '../git/facts';
 import type { Breather } from './breather';
 
@@ -66,24 +66,37 @@ export async function scanFolders(inside: Inside, choice: ScanChoice): Promise<M
   return found;
 }
 
-/** The known fact if the folder is as it was; undefined if there is none. */
+/** The known fact if the folder is as it was, or cannot be reached; undefined if there is none. */
 function look(inside: Inside, folder: BytePath, { known, settledNs }: ScanChoice): FolderFact | undefined {
-  const stats = inside.folderStats(folder);
+  const before = known.get(folder);
+  let stats;
+  try {
+    stats = inside.folderStats(folder);
+  } catch (err) {
+    // A folder above it may not be entered: as with files, what is in there counts as unchanged.
+    if (isDenied(err)) return before;
+    throw err;
+  }
   if (!stats) return undefined;
   const stamp = `${stats.ino}.${stats.mtimeNs}.${stats.ctimeNs}`;
-  const before = known.get(folder);
   if (before?.stamp === stamp) return before;
   const isSettled = stats.ctimeNs < settledNs && stats.mtimeNs < settledNs;
-  const entries = inside.entries(folder).filter(({ name }) => name.toLowerCase() !== '.git');
+  const entries = inside.entries(folder)?.filter(({ name }) => name.toLowerCase() !== '.git');
   return {
     stamp: isSettled ? stamp : '',
     mode: Number(stats.mode) & FOLDER_PERMISSIONS,
-    folders: entries.filter(({ isFolder }) => isFolder).map(({ name }) => name),
     ignored: [],
-    special: entries.filter(({ isSpecial }) => isSpecial).map(({ name }) => name),
     isEmpty: false,
+    ...(entries ? namesOf(entries) : { folders: before?.folders ?? [], special: before?.special ?? [] }),
   };
 }
+
+const namesOf = (
+  entries: readonly { name: BytePath; isFolder: boolean; isSpecial: boolean }[],
+): Pick<FolderFact, 'folders' | 'special'> => ({
+  folders: entries.filter(({ isFolder }) => isFolder).map(({ name }) => name),
+  special: entries.filter(({ isSpecial }) => isSpecial).map(({ name }) => name),
+});
 
 const parentOf = (path: BytePath): BytePath => foldersOn(path).at(-1) ?? '';
 

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, readlinkSync, type
 import { open } from 'node:fs/promises';
 import type { SkippedFile } from '../../contracts/workspaces/checkpoints';
 import { shownPath, type BytePath } from '../byte-path';
-import { isAway, type Inside } from '../files/inside';
+import { isAway, isDenied, type Inside } from '../files/inside';
 import { FILE_PERMISSIONS, LINK_MODE } from '../git/facts';
 import { blobHash, type ObjectWriter } from '../git/object-writer';
 import type { Breather } from '../look/breather';
@@ -88,8 +88,7 @@ class FileReader {
       else this.gone(path);
     } catch (err) {
       if (isAway(err)) this.gone(path);
-      else if ((err as NodeJS.ErrnoException).code === 'EACCES')
-        this.leave(path, 'this user may not read it');
+      else if (isDenied(err)) this.leave(path, 'this user may not read it');
       else throw err;
     }
   }

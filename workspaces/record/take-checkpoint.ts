@@ -8,7 +8,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { crashPoint } from '../../system/faults/crash-point';
 import { asStorageFailure } from '../../system/storage-failure';
 import { folderOf, nameOf, type BytePath } from '../byte-path';
-import { Inside } from '../files/inside';
+import { Inside, isDenied } from '../files/inside';
 import { factsMessage, type UsualModes } from '../git/facts';
 import { GitFailure } from '../git/git-run';
 import { ObjectWriter } from '../git/object-writer';
@@ -241,7 +241,7 @@ class Taking {
     let bytes = 0;
     for (const path of paths) {
       await this.breather.breathe();
-      const size = Number(inside.stats(path)?.size ?? 0);
+      const size = sizeOf(inside, path);
       if (size <= maxFileBytes) bytes += size;
       if (bytes > maxBytes) throw new TooLarge();
     }
@@ -299,6 +299,16 @@ class Taking {
   }
 
   private room = 0;
+}
+
+/** 0 in a folder that may not be entered: such a file is left out. */
+function sizeOf(inside: Inside, path: BytePath): number {
+  try {
+    return Number(inside.stats(path)?.size ?? 0);
+  } catch (err) {
+    if (isDenied(err)) return 0;
+    throw err;
+  }
 }
 
 /** Whether the next look is spared work if the state is saved, though the files are the same. */

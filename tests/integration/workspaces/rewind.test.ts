@@ -170,6 +170,39 @@ test('an ordinary user’s rewind goes through folders and files that are closed
   expect(readFileSync(at('closed/other.txt'), 'utf8')).toBe('one');
 });
 
+test.each(['644', '000'])(
+  'a folder with mode %s that its user cannot enter is recorded, with what was known of it, and opened again by a rewind',
+  async (mode) => {
+    work.write('dark/file.txt', 'one');
+    work.write('dark/deep/file.txt', 'one');
+    mkdirSync(at('dark/hollow'));
+    mkdirSync(at('dark/private'), { mode: 0o700 });
+    toUser();
+    const first = everythingIn(work.cwd);
+    const child = runDist(
+      `${AS_USER}
+      const dark = () => chmodSync(at('dark'), parseInt(args[2], 8));
+      dark();
+      const fresh = new Workspaces({ folder: folder + '-2', settings: DEFAULT_CHECKPOINTS, hidden: [], log: console.log });
+      console.log((await fresh.checkpoint({ cwd, agent: 'a' })).state);
+      chmodSync(at('dark'), 0o755);
+      const one = await checkpoint();
+      dark();
+      const two = await checkpoint();
+      console.log(JSON.stringify([two.state, two.changes, (await checkpoint()).hash === two.hash]));
+      console.log((await rewind(one.hash, two.hash)).hash === one.hash);
+      console.log((await rewind(two.hash, one.hash)).hash === two.hash);
+      console.log((await rewind(one.hash, two.hash)).hash === one.hash);`,
+      ...[work.folder, work.cwd, mode],
+    );
+    expect(await child.nextLine()).toBe('kept');
+    expect(JSON.parse(await child.nextLine())).toEqual(['kept', { added: 0, modified: 1, deleted: 0 }, true]);
+    for (let n = 0; n < 3; n++) expect(await child.nextLine()).toBe('true');
+    await child.ended;
+    expect(everythingIn(work.cwd)).toEqual(first);
+  },
+);
+
 test('in folders of another user that may be written, a rewind does what it says and leaves their modes', async () => {
   work.write('a.txt', 'one');
   work.write('dir/b.txt', 'one');
