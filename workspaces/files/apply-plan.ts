@@ -23,7 +23,7 @@ import { blobHash } from '../git/object-writer';
 import type { ObjectReader } from '../git/object-reader';
 import type { Breather } from '../look/breather';
 import type { FilePlan, WrittenFile } from './file-plan';
-import { isAway, type Inside } from './inside';
+import { isAway, isDenied, type Inside } from './inside';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const OWNER_ALL = 0o700;
@@ -166,11 +166,16 @@ class Applying {
     } else if (!isRecorded && !(await this.hasContent(path, stats, oid))) this.moveAside(path);
   }
 
-  /** Whether an earlier attempt has written it already. */
+  /** Whether an earlier attempt has written it already; then it may be read. */
   private async hasContent(path: BytePath, stats: BigIntStats, oid: string): Promise<boolean> {
     const place = this.tools.inside.place(path);
     if ((stats.mode & S_IFMT) !== S_IFREG || place === undefined) return false;
-    const file = await openFile(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = await openFile(place, flags).catch((err: unknown) => {
+      if (isDenied(err)) return undefined;
+      throw err;
+    });
+    if (!file) return false;
     try {
       const hash = blobHash(Number(stats.size));
       for await (const piece of file.createReadStream({ autoClose: false })) hash.update(piece as Buffer);

@@ -203,6 +203,31 @@ test.each(['644', '000'])(
   },
 );
 
+test('a recorded file that its user can no longer read is moved aside by a rewind, which brings back all files', async () => {
+  work.write('closed.txt', 'one');
+  work.write('other.txt', 'one');
+  toUser();
+  const child = runDist(
+    `${AS_USER}
+    const one = await checkpoint();
+    writeFileSync(at('closed.txt'), 'mine');
+    chmodSync(at('closed.txt'), 0);
+    writeFileSync(at('other.txt'), 'two');
+    const two = await checkpoint();
+    console.log(JSON.stringify(two.skipped));
+    console.log((await rewind(one.hash, two.hash)).before === two.hash);`,
+    ...[work.folder, work.cwd],
+  );
+  expect(JSON.parse(await child.nextLine())).toMatchObject({ first: [{ path: 'closed.txt' }] });
+  expect(await child.nextLine()).toBe('true');
+  await child.ended;
+  const files = everythingIn(work.cwd);
+  const one = `file 644 ${Buffer.from('one').toString('base64')}`;
+  expect(files).toMatchObject({ 'closed.txt': one, 'other.txt': one });
+  const aside = Object.keys(files).filter((path) => path.startsWith('closed.txt.kept-'));
+  expect(aside.map((path) => files[path])).toEqual([`file 0 ${Buffer.from('mine').toString('base64')}`]);
+});
+
 test('in folders of another user that may be written, a rewind does what it says and leaves their modes', async () => {
   work.write('a.txt', 'one');
   work.write('dir/b.txt', 'one');
