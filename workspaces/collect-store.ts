@@ -1,5 +1,6 @@
 // Removes from the store what no living agent can name.
 import { withLock } from '../system/lock';
+import { GitFailure } from './git/git-run';
 import type { Store } from './git/store';
 import { agentsKept, deleteRefs } from './record/keepers';
 import { WorkspaceFolder } from './record/workspace-state';
@@ -35,8 +36,15 @@ export async function collectStore(store: Store): Promise<{ bytes: number }> {
 }
 
 /** Joins small packs into larger ones. Nothing is lost meanwhile, so others may go on. */
-export const joinPacks = (store: Store): Promise<void> =>
-  store.adding(async () => void (await store.git.run([...REPACK, '--geometric=2'])));
+export async function joinPacks(store: Store): Promise<void> {
+  try {
+    await store.adding(async () => void (await store.git.run([...REPACK, '--geometric=2'])));
+  } catch (err) {
+    // On a full disk, what it leaves takes the rest of the disk.
+    if (err instanceof GitFailure) store.sweep();
+    throw err;
+  }
+}
 
 /** A workspace whose last checkpoint is gone is recorded anew. */
 async function forgetLost(store: Store): Promise<void> {

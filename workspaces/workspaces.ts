@@ -30,10 +30,13 @@ import type {
 import { WorkspaceInUse } from './workspace-in-use';
 
 const MAX_PACKS = 64;
+/** After so many more packs a join that failed is tried again: each try may read and write most of the store. */
+const RETRY_PACKS = 16;
 
 export class Workspaces {
   private readonly store: Store;
-  private isTidying = false;
+  /** The number of packs from which on they are joined. */
+  private tidyAt = MAX_PACKS;
 
   constructor(private readonly options: WorkspacesOptions) {
     this.store = new Store(options.folder);
@@ -273,12 +276,17 @@ export class Workspaces {
 
   /** Each checkpoint with changes is a pack: many of them make git slow. Not waited for. */
   private tidy(): void {
-    if (this.isTidying || this.store.packs() < MAX_PACKS) return;
-    this.isTidying = true;
+    if (this.store.packs() < this.tidyAt) return;
+    // Not twice at once.
+    this.tidyAt = Infinity;
     joinPacks(this.store).then(
-      () => (this.isTidying = false),
-      // Not again in this process: a git before 2.33 cannot.
-      (err: unknown) => this.options.log('packs could not be joined', { error: reasonOf(err) }),
+      () => (this.tidyAt = MAX_PACKS),
+      (err: unknown) => {
+        // A git before 2.33 cannot, so it is not asked again; other reasons may pass.
+        const isTooOld = err instanceof GitFailure && /unknown option/.test(err.said);
+        if (!isTooOld) this.tidyAt = this.store.packs() + RETRY_PACKS;
+        this.options.log('packs could not be joined', { error: reasonOf(err) });
+      },
     );
   }
 

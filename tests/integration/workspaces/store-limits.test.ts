@@ -14,9 +14,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { count } from '../../helpers/run/long-run';
+import { until } from '../../helpers/until';
 import { smallDisk } from '../exec/output/small-disk';
 import { TestWorkspace } from './workspace';
 import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
+import { tryLock } from '../../../system/lock';
+import { Git, GitFailure } from '../../../workspaces/git/git-run';
+import { Store } from '../../../workspaces/git/store';
 import { Breather } from '../../../workspaces/look/breather';
 import { Workspaces } from '../../../workspaces/workspaces';
 
@@ -290,6 +294,59 @@ test('many checkpoints are joined into few packs, and all stay readable', async 
   expect(await work.workspaces.keeps('a')).toEqual(hashes.toReversed());
   expect(work.git('fsck', '--strict', '--no-dangling')).toBe('');
 }, 120_000);
+
+describe('packs that could not be joined', () => {
+  const failed = (): string[] => work.logged.filter((line) => line.startsWith('packs could not be joined'));
+  const files = (kind: RegExp): string[] =>
+    readdirSync(join(work.folder, 'store.git/objects/pack')).filter((name) => kind.test(name));
+  async function checkpoints(number: number): Promise<void> {
+    for (let n = 0; n < number; n++) {
+      work.write('a.txt', randomBytes(8));
+      await work.checkpoint();
+    }
+  }
+  /** Called after the first checkpoint, as if its packs were too many. */
+  const whenTooMany = (then: () => void): unknown =>
+    jest.spyOn(Store.prototype, 'packs').mockImplementationOnce(() => {
+      then();
+      return 64;
+    });
+  afterEach(() => jest.restoreAllMocks());
+
+  test('because the store was being cleaned up are joined after some more checkpoints', async () => {
+    let release: (() => void) | undefined;
+    whenTooMany(() => (release = tryLock(join(work.folder, 'store.lock'))));
+    await checkpoints(1);
+    await until(() => failed().length > 0);
+    expect(failed()).toEqual([expect.stringContaining('cleaned up')]);
+    release?.();
+    await checkpoints(16);
+    await until(() => files(/\.pack$/).length < 16);
+    expect(failed()).toHaveLength(1);
+  }, 60_000);
+
+  test.each([
+    ['because the disk was full are tried again', 'fatal: write error. Out of diskspace', 2],
+    ['by a git that is too old are not tried again', "error: unknown option `geometric=2'", 1],
+  ])(
+    '%s; nothing half written stays',
+    async (_, said, times) => {
+      const git = new Git(join(work.folder, 'store.git'));
+      const run = git.run.bind(git);
+      whenTooMany(() => undefined);
+      jest.spyOn(Git.prototype, 'run').mockImplementation((args, options) => {
+        if (!args.includes('repack')) return run(args, options);
+        writeFileSync(join(git.gitDir, 'objects/pack/tmp_pack_1'), 'half');
+        return Promise.reject(new GitFailure('repack', 128, said));
+      });
+      await checkpoints(20);
+      await until(() => failed().length >= times);
+      expect(failed()).toHaveLength(times);
+      expect(files(/^tmp/)).toEqual([]);
+    },
+    60_000,
+  );
+});
 
 test.each(['state.json', 'index', 'store.git'])(
   'without %s, or with a damaged one, the next checkpoint is like the first one',
