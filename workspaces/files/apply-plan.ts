@@ -46,23 +46,33 @@ export const temporaryPrefix = (id: string): string => `.holdfast-${id}-`;
 
 export async function applyPlan(plan: FilePlan, tools: ApplyTools): Promise<void> {
   const applying = new Applying(tools);
-  try {
-    await applying.each(plan.remove, (path) => applying.remove(path));
-    await applying.each(plan.dropFolders, (path) => applying.dropFolder(path));
-    await applying.each(plan.folders, (path) => applying.makeFolder(path));
-    for (const [number, file] of plan.write.entries()) {
-      if (number >= plan.write.length / 2) crashPoint('rewind-half');
-      await applying.write(file, number);
+  const errors: unknown[] = [];
+  await applying.files(plan).catch((err: unknown) => errors.push(err));
+  // Also if something was in the way: each folder that was opened for this is closed again.
+  await applying.each(plan.folderModes, ([path, mode]) => {
+    try {
+      applying.setFolderMode(path, mode);
+    } catch (err) {
+      errors.push(err);
     }
-    await applying.each(plan.fileModes, ([path, mode]) => applying.setFileMode(path, mode));
-  } finally {
-    // Also if something was in the way: folders that were opened for this are closed again.
-    await applying.each(plan.folderModes, ([path, mode]) => applying.setFolderMode(path, mode));
-  }
+  });
+  // The first one says what is in the way.
+  if (errors.length > 0) throw errors[0];
 }
 
 class Applying {
   constructor(private readonly tools: ApplyTools) {}
+
+  async files({ remove, dropFolders, folders, write, fileModes }: FilePlan): Promise<void> {
+    await this.each(remove, (path) => this.remove(path));
+    await this.each(dropFolders, (path) => this.dropFolder(path));
+    await this.each(folders, (path) => this.makeFolder(path));
+    for (const [number, file] of write.entries()) {
+      if (number >= write.length / 2) crashPoint('rewind-half');
+      await this.write(file, number);
+    }
+    await this.each(fileModes, ([path, mode]) => this.setFileMode(path, mode));
+  }
 
   async each<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
     for (const item of items) {
