@@ -134,6 +134,7 @@ export const AGENT_MESSAGES = {
     name: 'questions',
     from: 'a session or a turn',
     does: 'the approvals pending there',
+    request: { schema: 'questionsSchema', what: 'The approvals of a session or a turn' },
   }),
   agentEnded: signal<AgentEndedSignal>({
     name: 'agentEnded',
@@ -175,6 +176,7 @@ export const TURN_MESSAGES = {
     name: 'questions',
     from: 'the agent',
     does: 'the approvals pending in its sessions',
+    request: { schema: 'questionsSchema', what: 'The approvals in its sessions' },
   }),
   agentsSpawned: signal<AgentsSpawnedSignal>({
     name: 'agentsSpawned',

@@ -1,4 +1,5 @@
 // Shapes of approvals and denials; see session.ts for why zod/mini.
+import type { Approval } from '../tools/approvals';
 import { idSchema, sessionNumber } from './session';
 import { z } from './zod';
 
@@ -7,6 +8,25 @@ const approve = { id: z.optional(text), hash: z.optional(text), by: z.optional(t
 const deny = { id: z.optional(text), by: z.optional(text), reason: z.optional(text) };
 const where = { session: z.optional(sessionNumber), host: z.optional(idSchema) };
 const scope = z.optional(z.enum(['once', 'session']));
+
+const approval = z.looseObject({
+  id: z.string(),
+  what: z.string(),
+  hash: z.string(),
+  reasons: z.array(z.looseObject({ rule: z.string(), found: z.string() })),
+  expiresAt: z.string(),
+  agent: z.optional(z.string()),
+  place: z.optional(z.looseObject({ host: z.string(), cwd: z.nullable(z.string()) })),
+  runs: z.optional(z.string()),
+  values: z.optional(
+    z.array(z.looseObject({ name: z.string(), text: z.string(), bytes: z.number(), omitted: z.number() })),
+  ),
+});
+/** Sent between our own workflows; what their pages show is checked because anyone may send a signal. */
+export const questionsSchema = z.object({
+  workflowId: z.string(),
+  waiting: z.array(approval) as unknown as z.ZodMiniType<Approval[]>,
+});
 
 /** Documented only: queries are not checked. */
 export const approvalsSchema = z.object({ id: z.optional(z.string()) });

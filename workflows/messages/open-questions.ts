@@ -13,13 +13,22 @@ const TOLD_CHARACTERS = 4_000;
 
 /** Used by a session or a turn to tell its agent. */
 export class QuestionsForAgent {
-  private told = '';
+  /** Undefined: what the run before has told. */
+  private told: string | undefined;
 
-  constructor(private readonly agent: string) {}
+  /** @param carried how many questions the run before has left */
+  constructor(
+    private readonly agent: string,
+    carried = 0,
+  ) {
+    this.told = carried > 0 ? undefined : '';
+  }
 
   tell(waiting: readonly Approval[]): void {
     const key = waiting.map(({ id, hash }) => `${id} ${hash}`).join('\n');
     if (key === this.told) return;
+    // Since 0.3. Before, those that nobody asks again stayed with the agent. Asked only then: no other history has the patch.
+    if (key === '' && this.told === undefined && !patched('withdraws-dropped-questions')) return;
     this.told = key;
     // Since 0.3. Before, nobody was told; remove the old path when no session or turn of 0.2 is open.
     if (!patched('agent-is-told-of-questions')) return;

@@ -47,7 +47,7 @@ function stateOf(
   return { is: hold && !isApproved ? 'held' : 'running', slow: false };
 }
 
-/** The oldest calls are recorded as lost if not all fit. */
+/** The oldest calls are recorded as lost if not all fit; those that were cancelled before they came are then forgotten. */
 export function carriedCalls(calls: SessionCalls, lost: Lost): CallRecords {
   let bytes = 0;
   const fitting: CallRecords = {};
@@ -60,12 +60,12 @@ export function carriedCalls(calls: SessionCalls, lost: Lost): CallRecords {
     setOwn(fitting, id, record);
   }
   const carried: CallRecords = {};
-  for (const [id, call] of Object.entries(calls))
-    setOwn(
-      carried,
-      id,
-      ownValue(fitting, id) ?? { ...recordOf(call), outcome: lost(call), request: withoutArgs(call) },
-    );
+  for (const [id, call] of Object.entries(calls)) {
+    const record = ownValue(fitting, id);
+    // One that was cancelled before it came has no tool.
+    if (!record && call.request.tool === '') continue;
+    setOwn(carried, id, record ?? { ...recordOf(call), outcome: lost(call), request: withoutArgs(call) });
+  }
   return carried;
 }
 

@@ -34,7 +34,7 @@ import { DEFAULT_WAIT_MS, waitOf } from './session-waits';
 import type { AskedBy } from '../messages/id-conflict';
 import { logCommand } from './log-command';
 import { resetsGiveUp, SessionIds } from './session-ids';
-import { sessionDetails, summaryOfInput } from './session-labels';
+import { isShowable, sessionDetails, summaryOfInput } from './session-labels';
 import {
   bindToFolder,
   factsOfBusy,
@@ -81,7 +81,7 @@ export class SessionActor {
   ) {
     this.ids = new SessionIds(record);
     this.typing = new QueuedInputs(record, this.ids, (view) => this.show(view));
-    this.questions = new QuestionsForAgent(record.ref.agent);
+    this.questions = new QuestionsForAgent(record.ref.agent, record.approvals?.waiting.length);
     this.approvals = new Approvals((record.approvals ??= newApprovals()), () => {
       this.questions.tell(this.approvals.waiting);
       this.tell();
@@ -176,7 +176,7 @@ export class SessionActor {
   }
 
   onYielded(yielded: Yielded | undefined): void {
-    if (!isYielded(yielded))
+    if (!isYielded(yielded) || (yielded.view && !isShowable(yielded.view)))
       refuse('invalid_input', {
         what: 'The signal "yielded"',
         got: typeof yielded,

@@ -55,6 +55,16 @@ export const detailsOfStart = (command: RunningCommand, isHeld = false): string 
     messageList(isHeld ? [RESET, CLOSE] : MESSAGES.running),
   ].join('\n\n');
 
+/** Whether it can be shown. One that came by a signal may be anybody's. */
+export function isShowable(view: CommandView): boolean {
+  try {
+    detailsOf(view);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Markdown; `seenAt` is workflow time. The view comes from a host: its types are not guaranteed. */
 export function detailsOf(view: CommandView, seenAt: Date = new Date()): string {
   const facts = [

@@ -1,5 +1,5 @@
 // `turn`: one message in, one answer out. A loop of steps: a model call and the tool calls it asks for.
-import { CancellationScope, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, log, patched, workflowInfo } from '@temporalio/workflow';
 import type {
   EndReason,
   ToolCall,
@@ -10,7 +10,7 @@ import type {
   TurnState,
 } from '../../contracts/agents/agent';
 import type { ModelCall } from '../../contracts/models/model-call';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { failedCall } from '../../contracts/tools/failed-call';
 import { fromFailure } from '../../contracts/errors/failure';
 import { ownValue } from '../../contracts/own';
@@ -45,7 +45,14 @@ import { continueInNextRun } from '../next-run';
 
 export async function turn(input: TurnInput, carried?: TurnRecord): Promise<TurnResult> {
   const current = new Turn(input, carried);
-  const listener = new Listener({ admit: (parse) => parse(), signalled: (take) => void take() });
+  const signalled = (take: () => unknown): void => {
+    try {
+      take();
+    } catch (err) {
+      log.warn('a signal was refused', { reason: reasonOf(fromFailure(err) ?? err) });
+    }
+  };
+  const listener = new Listener({ admit: (parse) => parse(), signalled });
   listener.query(MESSAGES.transcript, (request) => current.transcript.page(request));
   listener.query(MESSAGES.state, () => current.state());
   listener.signal(MESSAGES.interrupt, () => current.interrupt());

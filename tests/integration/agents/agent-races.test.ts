@@ -97,6 +97,11 @@ test('a signal between our own workflows that anybody else sends is refused, and
     await itself.signal('agentEnded', ...payload);
   for (const payload of [[], [{ key: 1, turn: 5 }], [{ key: 'k', turn: '', agentIds: [] }]])
     await itself.signal('awaitAgents', ...payload);
+  const { workflowId } = turn;
+  for (const waiting of [[null], 'x', [{}], [{ expiresAt: '2099-01-01' }]])
+    for (const taker of [turn, itself]) await taker.signal('questions', { workflowId, waiting });
+  for (const payload of [[], [{}]])
+    for (const taker of [turn, itself]) await taker.signal('questions', ...payload);
   answer();
   expect(await first).toMatchObject({ answer: 'ok' });
   const { refused } = await agent.state();

@@ -229,6 +229,22 @@ test('a malformed yielded signal is recorded as refused, and the session continu
   expect((await session.state()).refused).toHaveLength(1);
 });
 
+test('a yielded signal that cannot be shown is recorded as refused, and the command that runs is answered', async () => {
+  const session = newSession();
+  const running = session.exec({
+    id: 'c',
+    code: 'read -r x; echo "got $x"',
+    yield: { firstOutputMs: 60_000, promptMs: 60_000 },
+  });
+  const handle = client.temporal.workflow.getHandle(session.workflowId);
+  await until(async () => (await session.state().catch(() => null))?.command?.id === 'c');
+  for (const state of ['running', 'waiting_input', 'lost'])
+    await handle.signal('yielded', { commandId: 'c', view: { state, commandId: 'c' } });
+  await until(async () => (await session.state()).refused.length === 3);
+  await session.signalInput({ keyboard: 'it' });
+  expect(await running).toMatchObject({ state: 'exited', exitCode: 0 });
+});
+
 test('input signalled to a session that was opened again on a living shell is typed', async () => {
   const session = newSession();
   const handle = client.temporal.workflow.getHandle(session.workflowId);

@@ -287,6 +287,18 @@ describe('a rewind', () => {
     await agent.stop().catch(() => undefined);
   });
 
+  test('takes back what a step of a task had done that was cut off before its next message', async () => {
+    const agent = engine.client.agent(uniqueId('files'));
+    const steps = [run('echo one > a.txt'), run('echo two > a.txt; touch began; sleep 999')];
+    const replies = [...steps, run('echo more > b.txt'), { text: 'done' }];
+    await agent.start({ task: 'write', ...settings(replies), yield: LONG, limits: { wallMs: 4_000 } });
+    await until(() => existsSync(at('began')));
+    await agent.send('more').catch(() => null);
+    await agent.result().catch(() => null);
+    await agent.workspace.rewind(1, { what: 'files' });
+    expect([text('a.txt'), existsSync(at('began'))]).toEqual(['one\n', false]);
+  });
+
   test('of an agent that has ended brings back its files, more than once', async () => {
     const agent = engine.client.agent(uniqueId('files'));
     await agent.start({ task: 'write', ...settings(twoSteps) });

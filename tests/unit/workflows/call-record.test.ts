@@ -1,5 +1,6 @@
 // What continue-as-new carries of scripts' calls: the form is that of all releases.
 import type { CallState } from '../../../contracts/tools/call-state';
+import { jsonBytes } from '../../../contracts/payload-size';
 import { setOwn } from '../../../contracts/own';
 import {
   carriedCalls,
@@ -25,6 +26,23 @@ const lost = { ok: false as const, error: { code: 'unknown_outcome', message: 'x
 const notLost = (): never => {
   throw new Error('it fits');
 };
+
+test('thousands of calls that were cancelled before they came do not keep the others from being carried', () => {
+  const calls: SessionCalls = {};
+  const ended: SessionCall = { request, state: { is: 'ended', outcome, recorded: true }, hash: 'h' };
+  setOwn(calls, 'e1c1', ended);
+  for (let n = 0; n < 10_000; n++) {
+    const never: SessionCall = {
+      request: { ...request, tool: '', id: `never-${n}`, args: {} },
+      state: { is: 'cancelled', reason: 'x' },
+      hash: undefined,
+    };
+    setOwn(calls, never.request.id, never);
+  }
+  const carried = carriedCalls(calls, () => lost);
+  expect(jsonBytes(carried)).toBeLessThan(500_000);
+  expect(carried.e1c1?.outcome).toEqual(lost);
+});
 
 test.each<[string, CallState, CallRecord]>([
   ['recorded', { is: 'recorded', slow: false }, { request, outcome: null }],

@@ -211,7 +211,8 @@ export class Conversation {
     const { phase } = this;
     const hasWork = (): boolean => this.queue.length > 0 || phase.recoverReason !== null;
     while (!phase.isStopped) {
-      if (this.rewinds.hasCutStep && phase.recoverReason === null && !this.isDone())
+      const isLast = this.isDone() && this.queue.length === 0;
+      if (this.rewinds.hasCutStep && phase.recoverReason === null && !isLast)
         await this.rewinds.recordCutStep();
       // A rewind goes first; no message that came meanwhile overtakes it.
       if (this.rewinds.isRewinding) await condition(() => !this.rewinds.isRewinding);
@@ -350,11 +351,10 @@ export class Conversation {
 
   /** Updates the agent's page; to be called when the state changes. Not a command. */
   show(): void {
-    const { namespace } = workflowInfo();
     const state = this.state();
     this.phase.show();
     const { message, since } = this.phase;
-    setCurrentDetails(agentDetails({ state, namespace, message, since }));
+    setCurrentDetails(agentDetails({ state, namespace: workflowInfo().namespace, message, since }));
   }
 
   state(): AgentState {

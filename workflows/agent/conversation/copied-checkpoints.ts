@@ -7,10 +7,9 @@ import { hostNameOf, hostTaskQueue } from '../../../contracts/ids';
 import { label } from '../../../contracts/text/labels';
 import { checkpointsIn } from '../../../contracts/workspaces/conversation-steps';
 import type { WorkspaceActivities } from '../../../contracts/workspaces/requests-to-hosts';
-import { DELIVERY_MS } from '../../host/host-activities';
 import { ownShare } from '../../turn/calls/tool-activities';
 
-/** In the background: a copy begins without its host, too. */
+/** In the background, whenever its host is there: a copy begins without it, too. */
 export async function keepCopied(
   agent: string,
   input: AgentInput,
@@ -22,7 +21,6 @@ export async function keepCopied(
   if (hashes.length === 0 || !patched('copies-keep-checkpoints')) return;
   const { keepCheckpoints } = proxyActivities<WorkspaceActivities>({
     taskQueue: hostTaskQueue(hostNameOf(input)),
-    scheduleToStartTimeout: DELIVERY_MS,
     startToCloseTimeout: '1 minute',
     heartbeatTimeout: '15s',
     retry: { maximumAttempts: 5 },
