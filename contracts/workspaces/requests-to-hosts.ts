@@ -61,6 +61,8 @@ export interface MakeWorkspaceInput {
 
 export interface LeaveWorkspaceInput {
   agent: string;
+  /** As when it was made; absent from earlier releases. */
+  born?: string | undefined;
   base: string;
   /** Who is to get what it leaves; null: the folder stays. */
   for: string | null;
@@ -82,6 +84,9 @@ export interface WorkspaceActivities {
   compareCheckpoints(input: CompareInput): Promise<Comparison>;
   /** Repeated, it finds what it made. Throws `checkpoint_missing` and `workspace_failed`. */
   makeWorkspace(input: MakeWorkspaceInput): Promise<OwnWorkspace>;
-  /** Takes the last checkpoint of an agent's own workspace, and removes the folder if somebody else gets the changes. */
+  /**
+   * Takes the last checkpoint of an agent's own workspace, and removes the folder if somebody else gets the changes.
+   * Repeated, it gives the same answer. Throws `workspace_failed` and `checkpoint_missing`.
+   */
   leaveWorkspace(input: LeaveWorkspaceInput): Promise<LeftWorkspace>;
 }

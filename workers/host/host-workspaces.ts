@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { agentWorkflowId } from '../../contracts/ids';
 import type { CheckpointSettings } from '../../contracts/workspaces/settings';
 import { ownFolder, ownFolders, profileOf } from '../../exec/own-folder';
@@ -50,10 +51,10 @@ export class HostWorkspaces {
     const folderOf = (agent: string): string => ownFolder(dataDir, { agent, host });
     const isConfined = sessions.options.sandbox !== undefined;
     const folder = ownFolders(dataDir, host);
-    this.trees = new OwnTrees({ workspaces: this.workspaces, folder, folderOf, isConfined });
+    this.trees = new OwnTrees({ workspaces: this.workspaces, folder, folderOf, isConfined, log });
     this.looks = new RepeatedLook(
       () => this.collect(),
-      (error) => log('checkpoints of ended agents could not be removed', { error }),
+      (error) => log('what ended agents left could not be removed', { error }),
       COLLECT_EVERY_MS,
     );
   }
@@ -79,17 +80,25 @@ export class HostWorkspaces {
     };
   }
 
-  /** A store that is nearly full keeps nothing of ended agents. */
+  /**
+   * A store that is nearly full keeps nothing of ended agents. Throws after it has done all it can: a folder that cannot be
+   * left must not keep the store from making room, without which none could be.
+   */
   private async collect(): Promise<void> {
     const { checkpoints } = this.options;
     const isFull = this.workspaces.bytes() > FULL * checkpoints.storeBytes;
+    const failures: string[] = [];
     // Of agents that were terminated, which runs none of their code.
-    for (const left of this.trees.unleft())
-      if (await this.hasEnded(left.agent, isFull)) await this.trees.leave(left);
+    for (const tree of this.trees.unleft())
+      if (await this.hasEnded(tree.agent, isFull))
+        await this.trees
+          .sweep(tree)
+          .catch((err: unknown) => failures.push(`folder of ${tree.agent}: ${reasonOf(err)}`));
     const gone = new Set<string>();
     for (const agent of await this.workspaces.agents())
       if (!(await this.isKept(agent, isFull))) gone.add(agent);
     if (gone.size > 0) await this.workspaces.collect({ isLiving: (agent) => !gone.has(agent) });
+    if (failures.length > 0) throw new Error(failures.join('; '));
   }
 
   private async hasEnded(agent: string, isFull: boolean): Promise<boolean> {

@@ -42,7 +42,8 @@ export class AgentOwnWorkspace {
   async leave(result: AgentResult): Promise<AgentResult> {
     const { workspace } = this.input;
     if (workspace?.base === undefined) return result;
-    const left = { agent: this.agent, base: workspace.base, for: workspace.for ?? null };
+    const { firstExecutionRunId: born } = workflowInfo();
+    const left = { agent: this.agent, born, base: workspace.base, for: workspace.for ?? null };
     const summary = label('leave its workspace');
     try {
       const leave = this.host.leaveWorkspace;

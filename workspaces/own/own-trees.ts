@@ -7,6 +7,7 @@ import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { LeftWorkspace, OwnWorkspace } from '../../contracts/workspaces/own-workspaces';
 import type { LeaveWorkspaceInput, MakeWorkspaceInput } from '../../contracts/workspaces/requests-to-hosts';
 import { readJson, writeJson } from '../../system/json-file';
+import { withLock } from '../../system/lock';
 import type { Workspaces } from '../workspaces';
 import { gitDirIn } from '../look/surroundings';
 import { addWorktree, moveWorktree, removeWorktree, type Worktree } from './worktree';
@@ -16,14 +17,17 @@ interface TreeRecord {
   /** Which incarnation of the agent. */
   born: string;
   base: string;
-  /** Who gets what it leaves; null: the folder stays. */
+  /** Who is to get what it leaves; null: nobody, or nobody any more. If the folder is there, it stays. */
   for: string | null;
   worktree?: Worktree;
   /** Its files are all there. */
   isMade?: true;
-  /** What it left; its folder may be gone since. */
+  /** What it left. Its heir keeps that, so the folder is no longer needed. */
   left?: LeftWorkspace;
 }
+
+/** One incarnation of an agent. */
+type Incarnation = Pick<TreeRecord, 'agent' | 'born'>;
 
 export interface OwnTreesOptions {
   workspaces: Workspaces;
@@ -32,6 +36,7 @@ export interface OwnTreesOptions {
   folderOf: (agent: string) => string;
   /** Whether its shells run in a sandbox. */
   isConfined: boolean;
+  log: (message: string, facts: object) => void;
 }
 
 export class OwnTrees {
@@ -42,15 +47,58 @@ export class OwnTrees {
    * is the top of a git repository. Repeated, it answers with the same. Throws `workspace_failed` and
    * `checkpoint_missing`.
    */
-  async make({
-    agent,
-    born,
-    of,
-    hash,
-    for: heir,
-  }: Omit<MakeWorkspaceInput, 'of'> & { of: string }): Promise<OwnWorkspace> {
+  make(wanted: Omit<MakeWorkspaceInput, 'of'> & { of: string }): Promise<OwnWorkspace> {
+    return this.alone(wanted.agent, (folder) => this.makeIn(folder, wanted));
+  }
+
+  /**
+   * The last checkpoint of an agent's folder, and what differs from the first. For somebody: they keep the checkpoints, and
+   * the folder is removed. Throws `workspace_failed`; then the folder stays.
+   */
+  leave({ agent, born, base, for: heir }: LeaveWorkspaceInput): Promise<LeftWorkspace> {
+    return this.alone(agent, async (folder) => {
+      const record = this.read(folder);
+      if (!record || (born ?? record.born) !== record.born)
+        throw failed(`${folder} was not made for ${agent}, or is that of a later agent of this name`);
+      // The record stays: a repetition answers with it.
+      const left = record.left ?? (await this.leaveIn(folder, record, { base, heir }));
+      if (heir !== null)
+        // A sweep tries again: what it left is kept, and its parent is to hear of it.
+        await remove(folder, record.worktree).catch((err: unknown) =>
+          this.options.log('the folder of an agent could not be removed', { agent, error: reasonOf(err) }),
+        );
+      return left;
+    });
+  }
+
+  /** Incarnations of agents whose folders are not removed yet, though somebody gets what they leave. */
+  unleft(): Incarnation[] {
+    const { folder } = this.options;
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder).flatMap((name) => {
+      const record = name.endsWith('.json') ? readJson<TreeRecord>(join(folder, name)) : undefined;
+      if (!record || record.for === null) return [];
+      const { agent, born, left } = record;
+      return left && !existsSync(this.options.folderOf(agent)) ? [] : [{ agent, born }];
+    });
+  }
+
+  /** Does what an agent that has ended did not: its heir keeps the files, and the folder is removed. Throws like `leave`. */
+  async sweep({ agent, born }: Incarnation): Promise<void> {
+    await this.alone(agent, async (folder) => {
+      const record = this.read(folder);
+      if (record?.born !== born || record.for === null) return;
+      if (record.isMade && existsSync(folder)) await this.handOver(folder, record, record.for);
+      await remove(folder, record.worktree);
+      this.write(folder, { ...record, for: null });
+    });
+  }
+
+  private async makeIn(
+    folder: string,
+    { agent, born, of, hash, for: heir }: Omit<MakeWorkspaceInput, 'of'> & { of: string },
+  ): Promise<OwnWorkspace> {
     const { workspaces } = this.options;
-    const folder = this.options.folderOf(agent);
     const known = this.read(folder);
     const own = known?.born === born ? known : undefined;
     if (own?.isMade) return { folder: realpathSync(folder), base: own.base };
@@ -69,41 +117,32 @@ export class OwnTrees {
     return { folder: realpathSync(folder), base };
   }
 
-  /**
-   * The last checkpoint of an agent's folder, and what differs from the first. For somebody: they keep the checkpoints, and
-   * the folder is removed. Throws `workspace_failed`; then the folder stays.
-   */
-  async leave({ agent, base, for: heir }: LeaveWorkspaceInput): Promise<LeftWorkspace> {
+  private async leaveIn(
+    folder: string,
+    record: TreeRecord,
+    { base, heir }: { base: string; heir: string | null },
+  ): Promise<LeftWorkspace> {
     const { workspaces } = this.options;
-    const folder = this.options.folderOf(agent);
-    const record = this.read(folder);
-    if (!record) throw failed(`${folder} was not made for ${agent}`);
-    const left = record.left ?? (await this.leftIn(folder, agent, base));
+    const { agent } = record;
+    if (!existsSync(folder)) throw failed(`${folder} does not exist`);
+    const hash = await this.now(folder, agent);
+    const { counts } = await workspaces.changes({ from: base, to: hash, max: 0 });
+    if (heir !== null) await workspaces.keep({ agent: heir, hashes: [base, hash] });
+    const left = { base, hash, counts };
     this.write(folder, { ...record, left });
-    if (heir === null) return left;
-    await workspaces.keep({ agent: heir, hashes: [left.base, left.hash] });
-    if (record.worktree) removeWorktree(record.worktree, folder);
-    // The record stays: a repetition answers with it.
-    await rm(folder, { recursive: true, force: true });
     return left;
   }
 
-  /** Agents whose folders nobody has left, though somebody is to get what they leave. */
-  unleft(): LeaveWorkspaceInput[] {
-    const { folder } = this.options;
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder).flatMap((name) => {
-      const record = name.endsWith('.json') ? readJson<TreeRecord>(join(folder, name)) : undefined;
-      if (!record?.isMade || record.left || record.for === null) return [];
-      return [{ agent: record.agent, base: record.base, for: record.for }];
-    });
+  /** Of its last checkpoint only: nobody asks what differs from the first, which the store may have removed. */
+  private async handOver(folder: string, { agent, left }: TreeRecord, heir: string): Promise<void> {
+    const hash = left?.hash ?? (await this.now(folder, agent));
+    await this.options.workspaces.keep({ agent: heir, hashes: [hash] });
   }
 
-  private async leftIn(folder: string, agent: string, base: string): Promise<LeftWorkspace> {
-    if (!existsSync(folder)) throw failed(`${folder} does not exist`);
-    const hash = await this.now(folder, agent);
-    const { counts } = await this.options.workspaces.changes({ from: base, to: hash, max: 0 });
-    return { base, hash, counts };
+  /** One call at a time for each agent, in the order of their locks: a later agent of the name may come meanwhile. */
+  private alone<T>(agent: string, work: (folder: string) => Promise<T>): Promise<T> {
+    const folder = this.options.folderOf(agent);
+    return withLock(`${folder}.lock`, () => work(folder));
   }
 
   private async now(folder: string, agent: string): Promise<string> {
@@ -120,6 +159,11 @@ export class OwnTrees {
     mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
     writeJson(recordOf(folder), record);
   }
+}
+
+async function remove(folder: string, worktree: Worktree | undefined): Promise<void> {
+  if (worktree) removeWorktree(worktree, folder);
+  await rm(folder, { recursive: true, force: true });
 }
 
 function moveAside(folder: string, worktree: Worktree | undefined): void {

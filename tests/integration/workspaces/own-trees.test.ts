@@ -1,23 +1,27 @@
 // The folders of agents that work in one of their own, as a host makes and leaves them: whole, also under an id that was
 // used before, and without harm to other worktrees of the user's repository.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { OwnTrees } from '../../../workspaces/own/own-trees';
+import { until } from '../../helpers/until';
 import { everythingIn, TestWorkspace } from './workspace';
 
+const log = jest.fn();
 let work: TestWorkspace;
 beforeEach(() => {
   work = new TestWorkspace();
   work.write('a.txt', 'a\n');
   work.write('dir/b.txt', 'b\n', 0o600);
+  log.mockClear();
 });
 afterEach(() => work.end());
 
 function treesIn(data: string): OwnTrees {
   const folder = join(work.base, data, 'trees');
   return new OwnTrees({
-    ...{ workspaces: work.workspaces, folder, isConfined: false },
+    ...{ workspaces: work.workspaces, folder, isConfined: false, log },
     folderOf: (agent) => join(folder, agent),
   });
 }
@@ -43,6 +47,81 @@ describe('a folder of its own has all files', () => {
     writeFileSync(`${folder}.json`, JSON.stringify(record));
     await made(trees, '1');
     expect(everythingIn(folder)).toEqual(everythingIn(work.cwd));
+  });
+});
+
+describe('an agent that has ended, and a later one of its name', () => {
+  /** The next checkpoint waits until it is let go. */
+  function slowCheckpoint(): { begun: Promise<unknown>; goOn: () => void } {
+    const { workspaces } = work;
+    const checkpoint = workspaces.checkpoint.bind(workspaces);
+    let goOn = (): void => undefined;
+    const released = new Promise<void>((resolve) => (goOn = resolve));
+    const asked = jest.spyOn(workspaces, 'checkpoint').mockImplementationOnce(async (of) => {
+      await released;
+      return checkpoint(of);
+    });
+    return { begun: until(() => asked.mock.calls.length > 0), goOn };
+  }
+
+  test.each(['leave', 'sweep'] as const)(
+    'whose folder is made while the first one’s is left (%s) keeps it',
+    async (how) => {
+      const trees = treesIn('data');
+      const { base, folder } = await made(trees, '1');
+      writeFileSync(join(folder, 'a.txt'), 'of the first\n');
+      const slow = slowCheckpoint();
+      const leaving: Promise<unknown> =
+        how === 'leave'
+          ? trees.leave({ agent: 'fix', base, for: 'parent' })
+          : trees.sweep({ agent: 'fix', born: '1' });
+      await slow.begun;
+      const making = made(trees, '2');
+      await Promise.race([making, setTimeout(500)]);
+      slow.goOn();
+      await Promise.all([leaving, making]);
+      expect(everythingIn(folder)).toEqual(everythingIn(work.cwd));
+      expect(trees.unleft()).toEqual([{ agent: 'fix', born: '2' }]);
+    },
+  );
+
+  test('are told apart, however late the first one is left', async () => {
+    const trees = treesIn('data');
+    const { base } = await made(trees, '1');
+    const { folder } = await made(trees, '2');
+    await trees.sweep({ agent: 'fix', born: '1' });
+    await expect(trees.leave({ agent: 'fix', born: '1', base, for: 'parent' })).rejects.toMatchObject({
+      code: 'workspace_failed',
+    });
+    expect(everythingIn(folder)).toEqual(everythingIn(work.cwd));
+  });
+});
+
+describe('a sweep', () => {
+  test('removes a folder that was left, but not removed before its worker was killed', async () => {
+    work.userGit('init', '-q');
+    work.userGit('add', '.');
+    work.userGit('commit', '-q', '-m', 'first');
+    const trees = treesIn('data');
+    const { base, folder } = await made(trees, '1');
+    // As the kill leaves it: with a record of what was left.
+    const places = [folder, join(work.cwd, '.git', 'worktrees', 'holdfast-fix')];
+    for (const place of places) cpSync(place, `${place}.copy`, { recursive: true });
+    await trees.leave({ agent: 'fix', base, for: 'parent' });
+    expect(trees.unleft()).toEqual([]);
+    for (const place of places) renameSync(`${place}.copy`, place);
+    const [left = { agent: '', born: '' }] = trees.unleft();
+    await trees.sweep(left);
+    expect(places.filter((place) => existsSync(place))).toEqual([]);
+    expect(trees.unleft()).toEqual([]);
+  });
+
+  test('takes a folder that somebody has removed for left', async () => {
+    const trees = treesIn('data');
+    const { folder } = await made(trees, '1');
+    rmSync(folder, { recursive: true });
+    await trees.sweep({ agent: 'fix', born: '1' });
+    expect(trees.unleft()).toEqual([]);
   });
 });
 

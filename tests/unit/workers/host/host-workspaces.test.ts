@@ -1,6 +1,7 @@
 // What a host removes of agents that have ended without a word.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
 import { agentWorkflowId } from '../../../../contracts/ids';
 import { DEFAULT_CHECKPOINTS } from '../../../../contracts/workspaces/settings';
 import { HostWorkspaces } from '../../../../workers/host/host-workspaces';
@@ -8,33 +9,64 @@ import { testHost } from '../../../helpers/terminals/session-host';
 import { testClient, uniqueId } from '../../../helpers/engines/temporal';
 import { until } from '../../../helpers/until';
 
-test('the folder of an agent that was terminated goes to its heir, that of one whom this server does not know stays', async () => {
-  const { host, cwd, ...own } = testHost();
-  const { temporal } = await testClient();
-  const log = jest.fn();
-  const { trees, looks } = new HostWorkspaces({
+const log = jest.fn<undefined, [message: string, facts: object]>();
+let temporal: Client;
+let own: ReturnType<typeof testHost>;
+let files: HostWorkspaces;
+
+beforeEach(async () => {
+  log.mockClear();
+  ({ temporal } = await testClient());
+  own = testHost();
+  writeFileSync(join(own.cwd, 'file'), 'text');
+  files = new HostWorkspaces({
     client: temporal,
     host: 'local',
-    sessions: host,
+    sessions: own.host,
     sandbox: undefined,
     checkpoints: { ...DEFAULT_CHECKPOINTS, enabled: 'on' },
     keepMs: 0,
     log,
   });
-  try {
-    writeFileSync(join(cwd, 'file'), 'text');
-    const folderOf = async (agent: string): Promise<string> =>
-      (await trees.make({ agent, born: '1', of: cwd, hash: null, for: 'parent' })).folder;
-    const [ended, unknown] = [uniqueId('ended'), uniqueId('unknown')];
-    const folders = [await folderOf(ended), await folderOf(unknown)];
-    const start = { workflowId: agentWorkflowId(ended), taskQueue: uniqueId('nobody') };
-    await (await temporal.workflow.start('agent', start)).terminate();
-    looks.start({ now: true });
-    await until(() => !existsSync(folders[0] ?? ''));
-    await looks.end();
-    expect(folders.map((folder) => existsSync(folder))).toEqual([false, true]);
-    expect(log).not.toHaveBeenCalled();
-  } finally {
-    await own.end();
-  }
+});
+afterEach(() => own.end());
+
+async function folderOf(agent: string): Promise<string> {
+  const wanted = { agent, born: '1', of: own.cwd, hash: null, for: 'parent' };
+  return (await files.trees.make(wanted)).folder;
+}
+
+async function terminate(agent: string): Promise<void> {
+  const start = { workflowId: agentWorkflowId(agent), taskQueue: uniqueId('nobody') };
+  await (await temporal.workflow.start('agent', start)).terminate();
+}
+
+test('the folder of an agent that was terminated goes to its heir, that of one whom this server does not know stays', async () => {
+  const [ended, unknown] = [uniqueId('ended'), uniqueId('unknown')];
+  const folders = [await folderOf(ended), await folderOf(unknown)];
+  await terminate(ended);
+  files.looks.start({ now: true });
+  await until(() => !existsSync(folders[0] ?? ''));
+  await files.looks.end();
+  expect(folders.map((folder) => existsSync(folder))).toEqual([false, true]);
+  expect(log).not.toHaveBeenCalled();
+});
+
+test('a folder that cannot be left is named, and keeps neither other folders nor the checkpoints of ended agents', async () => {
+  // Swept in the order of their names.
+  const [removed, stuck, other] = [uniqueId('ended-a'), uniqueId('ended-b'), uniqueId('ended-c')];
+  const folders = [await folderOf(removed), await folderOf(stuck), await folderOf(other)];
+  for (const agent of [removed, stuck, other]) await terminate(agent);
+  for (const folder of folders.slice(0, 2)) rmSync(folder, { recursive: true });
+  writeFileSync(folders[1] ?? '', 'no folder');
+  const told = (): object[] =>
+    log.mock.calls.flatMap(([message, facts]) => (message.startsWith('what ended agents left') ? facts : []));
+  files.looks.start({ now: true });
+  await until(() => told().length > 0);
+  await files.looks.end();
+  expect(folders.map((folder) => existsSync(folder))).toEqual([false, true, false]);
+  expect(await files.workspaces.agents()).toEqual(['parent']);
+  // Not the one that somebody has removed.
+  const error = expect.stringMatching(new RegExp(`^folder of ${stuck}: [^;]*$`)) as string;
+  expect(told()).toEqual([{ error }]);
 });
