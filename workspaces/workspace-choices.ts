@@ -46,6 +46,8 @@ export interface ApplyChoice extends WorkspaceOf {
 export interface AppliedChanges {
   applied: FileChanges;
   conflicts: MergeConflict[];
+  /** Files of theirs that no checkpoint holds. */
+  leftOut: string[];
   /** The state that the workspace has now, or would have. */
   hash: string;
 }

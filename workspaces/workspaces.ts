@@ -4,6 +4,7 @@ import type { CheckpointOutcome, FileChanges, RewoundFiles } from '../contracts/
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withLock } from '../system/lock';
 import { storageReason } from '../system/storage-failure';
+import { byBytes, shownPath, type BytePath } from './byte-path';
 import { fileChanges, readSide } from './changes/file-changes';
 import { fileDiff, type FileDiff } from './changes/file-diff';
 import { refuseForeign } from './changes/foreign-changes';
@@ -115,6 +116,11 @@ export class Workspaces {
     await this.store.adding(() => keepFor(this.store.git, agent, known));
   }
 
+  /** The files that a checkpoint does not hold: they were too large or could not be read. Throws `checkpoint_missing`. */
+  leftOut(hash: string): Promise<string[]> {
+    return this.orFail(async () => shownPaths((await readCheckpoint(this.store.git, hash)).facts.left));
+  }
+
   /** The agents for which it keeps checkpoints. */
   async agents(): Promise<string[]> {
     this.store.prepare();
@@ -203,16 +209,18 @@ export class Workspaces {
     const request = JSON.stringify(['apply', agent, choice.base, choice.theirs]);
     const { git } = this.store;
     const [base, theirs] = await this.sides(choice.base, choice.theirs);
+    const leftOut = shownPaths(theirs.facts.left);
     return this.using(cwd, async (use) => {
       await use.finishBegun();
       const { state } = await use.take(agent);
       if (!dryRun && state.rewound?.request === request)
-        return JSON.parse(state.rewound.answer) as AppliedChanges;
+        return { ...(JSON.parse(state.rewound.answer) as AppliedChanges), leftOut };
       const ours = await readCheckpoint(git, state.last?.commit ?? '');
       const { conflicts, ...merged } = await mergeFiles(git, { base, ours, theirs }, use.folder.path);
       const hash = conflicts.length > 0 ? ours.hash : await use.add(agent, ours, merged);
       const to = await readCheckpoint(git, hash);
-      const answer: AppliedChanges = { applied: await fileChanges(git, [ours, to]), conflicts, hash };
+      const applied = await fileChanges(git, [ours, to]);
+      const answer: AppliedChanges = { applied, conflicts, leftOut, hash };
       if (dryRun || hash === ours.hash) return answer;
       return { ...answer, hash: await use.move({ agent, before: ours, to, request, answer }) };
     });
@@ -299,6 +307,8 @@ export class Workspaces {
     return { state: 'missing', reason };
   }
 }
+
+const shownPaths = (paths: Iterable<BytePath>): string[] => [...paths].sort(byBytes).map(shownPath);
 
 const isOwn = (rewound: { request: string } | null, agent: string): boolean =>
   rewound !== null && (JSON.parse(rewound.request) as unknown[])[1] === agent;

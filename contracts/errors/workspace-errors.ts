@@ -55,7 +55,8 @@ export const WORKSPACE_ERRORS = {
     false,
     'none',
     (f: With<'agent' | 'paths'>) =>
-      `The changes of ${f.agent} conflict with yours in: ${f.paths}; nothing was applied.`,
+      `The changes of ${f.agent} conflict with yours in: ${f.paths}; nothing was applied` +
+      `${f.folder ? `, and its files are in ${f.folder}` : ''}.`,
     () =>
       'Change these files so that they agree, or read what it changed (its answer, its files) and make the changes yourself.',
   ),

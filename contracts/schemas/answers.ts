@@ -284,6 +284,7 @@ const outcome = z.union([
     error: orNull(turnError),
     steps: count,
     changes: z.optional(changeCounts),
+    folder: z.optional(text),
   }),
 ]);
 export const agentsWaitResult = z.object({

@@ -38,7 +38,12 @@ export const rewindResult = z.object({
   running: z.array(count),
 });
 
-export const leftWorkspace = z.object({ base: text, hash: text, counts: changeCounts });
+export const leftWorkspace = z.object({
+  base: text,
+  hash: text,
+  counts: changeCounts,
+  folder: z.optional(text),
+});
 export const checkpointMessage = z.object({
   role: z.literal('checkpoint'),
   turn: count,

@@ -23,6 +23,8 @@ export interface LeftWorkspace {
   base: string;
   hash: string;
   counts: ChangeCounts;
+  /** Its folder, which stays: files in it are in no checkpoint. Absent: it is removed, or nobody gets the changes. */
+  folder?: string;
 }
 
 /** Brings the changes between two checkpoints into a workspace. */
@@ -38,4 +40,6 @@ export interface ApplyRequest {
 export interface AppliedChanges {
   applied: FileChanges;
   conflicts: SkippedFile[];
+  /** Files that the checkpoint does not hold, so that nothing was done with them. */
+  leftOut: string[];
 }

@@ -85,8 +85,8 @@ export interface WorkspaceActivities {
   /** Repeated, it finds what it made. Throws `checkpoint_missing` and `workspace_failed`. */
   makeWorkspace(input: MakeWorkspaceInput): Promise<OwnWorkspace>;
   /**
-   * Takes the last checkpoint of an agent's own workspace, and removes the folder if somebody else gets the changes.
-   * Repeated, it gives the same answer. Throws `workspace_failed` and `checkpoint_missing`.
+   * Takes the last checkpoint of an agent's own workspace, and removes the folder if somebody else gets the changes, all
+   * of which it holds. Repeated, it gives the same answer. Throws `workspace_failed` and `checkpoint_missing`.
    */
   leaveWorkspace(input: LeaveWorkspaceInput): Promise<LeftWorkspace>;
 }

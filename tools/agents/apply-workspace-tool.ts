@@ -27,20 +27,23 @@ export const applyWorkspaceTool: Tool<z.infer<typeof argsSchema>> = {
     const { status, result } = await ownSubAgent(context, agentId);
     if (status !== 'ended') throw notEnded(agentId);
     if (!result?.workspace) throw notItsOwn(agentId);
-    const { base, hash } = result.workspace;
+    const { base, hash, folder } = result.workspace;
     const { workspaces } = hostOf(context);
     if (!workspaces) throw new HoldfastError('internal', { reason: 'this host has no workspaces' });
     const { agent, settings } = context;
     const asked = { agent, cwd: settings.cwd ?? null, base, theirs: hash, dryRun };
-    const { applied, conflicts } = await workspaces.apply(asked);
+    const { applied, conflicts, leftOut } = await workspaces.apply(asked);
     if (conflicts.length > 0) {
       const paths = conflicts.map(({ path, why }) => `${path} (${why})`).join(', ');
-      throw new HoldfastError('workspace_conflict', { agent: agentId, paths });
+      throw new HoldfastError('workspace_conflict', { agent: agentId, paths, ...(folder && { folder }) });
     }
-    return `${dryRun ? 'Would apply' : 'Applied'}: ${countsText(applied.counts)}${listOf(applied)}`;
+    const done = `${dryRun ? 'Would apply' : 'Applied'}: ${countsText(applied.counts)}${listOf(applied)}`;
+    return leftOut.length === 0 ? done : `${done}\n${leftOutText(leftOut, folder)}`;
   },
 };
 
+/** A model needs no longer list to know what is missing. */
+const NAMED_FILES = 20;
 const MARKS = { added: 'A', modified: 'M', deleted: 'D' } as const;
 
 const listOf = ({ paths, omitted }: FileChanges): string =>
@@ -48,6 +51,14 @@ const listOf = ({ paths, omitted }: FileChanges): string =>
     ...paths.map(({ kind, path }) => `\n${MARKS[kind]} ${path}`),
     ...(omitted > 0 ? [`\n… and ${omitted} more`] : []),
   ].join('');
+
+function leftOutText(paths: readonly string[], folder: string | undefined): string {
+  const named = paths.slice(0, NAMED_FILES).join(', ');
+  const more = paths.length > NAMED_FILES ? ` and ${paths.length - NAMED_FILES} more` : '';
+  // Earlier releases removed it.
+  const where = folder === undefined ? 'They were removed with its folder.' : `They are still in ${folder}.`;
+  return `Not applied, since no checkpoint holds them (too large, or not readable): ${named}${more}. ${where}`;
+}
 
 const notEnded = (agentId: string): HoldfastError =>
   new HoldfastError('invalid_input', {

@@ -319,7 +319,8 @@ export class SubAgents {
       }
       const { answer, reason, error, steps, workspace } = result;
       const shown = answer && fitText(answer, MAX_ANSWER_BYTES / waited.length);
-      const changes = workspace && { changes: workspace.counts };
+      const { counts, folder } = workspace ?? {};
+      const changes = { ...(counts && { changes: counts }), ...(folder !== undefined && { folder }) };
       results[agentId] = { role, status: 'ended', answer: shown, reason, error, steps, ...changes };
       if (agent.isTold || count?.(agent) === false) continue;
       usage = addUsage(usage, result.usage);

@@ -29,6 +29,9 @@ interface TreeRecord {
 /** One incarnation of an agent. */
 type Incarnation = Pick<TreeRecord, 'agent' | 'born'>;
 
+/** The log names no more files. */
+const NAMED_FILES = 10;
+
 export interface OwnTreesOptions {
   workspaces: Workspaces;
   /** Where they are, and that of an agent. */
@@ -53,7 +56,7 @@ export class OwnTrees {
 
   /**
    * The last checkpoint of an agent's folder, and what differs from the first. For somebody: they keep the checkpoints, and
-   * the folder is removed. Throws `workspace_failed`; then the folder stays.
+   * the folder is removed, unless it has files that no checkpoint holds. Throws `workspace_failed`; then the folder stays.
    */
   leave({ agent, born, base, for: heir }: LeaveWorkspaceInput): Promise<LeftWorkspace> {
     return this.alone(agent, async (folder) => {
@@ -62,7 +65,7 @@ export class OwnTrees {
         throw failed(`${folder} was not made for ${agent}, or is that of a later agent of this name`);
       // The record stays: a repetition answers with it.
       const left = record.left ?? (await this.leaveIn(folder, record, { base, heir }));
-      if (heir !== null)
+      if (heir !== null && left.folder === undefined)
         // A sweep tries again: what it left is kept, and its parent is to hear of it.
         await remove(folder, record.worktree).catch((err: unknown) =>
           this.options.log('the folder of an agent could not be removed', { agent, error: reasonOf(err) }),
@@ -88,8 +91,8 @@ export class OwnTrees {
     await this.alone(agent, async (folder) => {
       const record = this.read(folder);
       if (record?.born !== born || record.for === null) return;
-      if (record.isMade && existsSync(folder)) await this.handOver(folder, record, record.for);
-      await remove(folder, record.worktree);
+      const stays = record.isMade && existsSync(folder) && (await this.handOver(folder, record, record.for));
+      if (!stays) await remove(folder, record.worktree);
       this.write(folder, { ...record, for: null });
     });
   }
@@ -128,15 +131,32 @@ export class OwnTrees {
     const hash = await this.now(folder, agent);
     const { counts } = await workspaces.changes({ from: base, to: hash, max: 0 });
     if (heir !== null) await workspaces.keep({ agent: heir, hashes: [base, hash] });
-    const left = { base, hash, counts };
-    this.write(folder, { ...record, left });
+    const stays = heir !== null && (await this.holdsMore(folder, agent, hash));
+    const left = { base, hash, counts, ...(stays && { folder: realpathSync(folder) }) };
+    this.write(folder, { ...record, left, for: stays ? null : heir });
     return left;
   }
 
-  /** Of its last checkpoint only: nobody asks what differs from the first, which the store may have removed. */
-  private async handOver(folder: string, { agent, left }: TreeRecord, heir: string): Promise<void> {
+  /** Its first checkpoint may have been removed from the store: nobody asks any more what differs from that. */
+  private async handOver(folder: string, { agent, base, left }: TreeRecord, heir: string): Promise<boolean> {
     const hash = left?.hash ?? (await this.now(folder, agent));
-    await this.options.workspaces.keep({ agent: heir, hashes: [hash] });
+    await this.options.workspaces.keepKnown({ agent: heir, hashes: [base, hash] });
+    return this.holdsMore(folder, agent, hash);
+  }
+
+  /** Whether it has files that its last checkpoint does not hold: then it has to stay. */
+  private async holdsMore(folder: string, agent: string, hash: string): Promise<boolean> {
+    const { workspaces, log } = this.options;
+    const files = await workspaces.leftOut(hash);
+    if (files.length === 0) return false;
+    const first = files.slice(0, NAMED_FILES);
+    log('the folder of an agent stays: no checkpoint holds these files', {
+      agent,
+      folder,
+      first,
+      count: files.length,
+    });
+    return true;
   }
 
   /** One call at a time for each agent, in the order of their locks: a later agent of the name may come meanwhile. */

@@ -87,7 +87,7 @@ export const RESULT: Whole<AgentResult> = {
   steps: 1,
   output: { [TEXT]: TEXT },
   usage,
-  workspace: { base: TEXT, hash: TEXT, counts: { added: 1, modified: 1, deleted: 1 } },
+  workspace: { base: TEXT, hash: TEXT, counts: { added: 1, modified: 1, deleted: 1 }, folder: TEXT },
 };
 
 const WAIT: Whole<Wait> = { for: 'input', since: NOW, workflowId: TEXT };

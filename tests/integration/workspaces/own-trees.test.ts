@@ -1,9 +1,10 @@
 // The folders of agents that work in one of their own, as a host makes and leaves them: whole, also under an id that was
-// used before, and without harm to other worktrees of the user's repository.
+// used before, and without harm to other worktrees of the user's repository or to files that no checkpoint holds.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
 import { OwnTrees } from '../../../workspaces/own/own-trees';
 import { until } from '../../helpers/until';
 import { everythingIn, TestWorkspace } from './workspace';
@@ -121,6 +122,19 @@ describe('a sweep', () => {
     const { folder } = await made(trees, '1');
     rmSync(folder, { recursive: true });
     await trees.sweep({ agent: 'fix', born: '1' });
+    expect(trees.unleft()).toEqual([]);
+  });
+
+  test('keeps a folder with files that no checkpoint holds, and names it once', async () => {
+    const trees = treesIn('data');
+    const { folder } = await made(trees, '1');
+    writeFileSync(join(folder, 'large'), '');
+    truncateSync(join(folder, 'large'), DEFAULT_CHECKPOINTS.maxFileBytes + 1);
+    await trees.sweep({ agent: 'fix', born: '1' });
+    expect(existsSync(join(folder, 'large'))).toBe(true);
+    expect(log.mock.calls).toEqual([
+      [expect.stringMatching(/stays/), { agent: 'fix', folder, first: ['large'], count: 1 }],
+    ]);
     expect(trees.unleft()).toEqual([]);
   });
 });

@@ -1,8 +1,9 @@
 // Agents that work in a folder of their own: forks with the files of a moment, and sub-agents.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
+import { MIB } from '../../../contracts/sessions/quotas';
 import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
 import { Workspaces } from '../../../workspaces/workspaces';
 import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
@@ -220,6 +221,34 @@ describe('a sub-agent with a workspace of its own', () => {
       ({ role }) => role === 'tool',
     );
     expect(said).toMatchObject({ content: expect.stringMatching(/\n50\n/) as string });
+  }, 60_000);
+
+  test('whose folder has a file that no checkpoint holds leaves it there, and its parent is told', async () => {
+    const id = uniqueId('parent');
+    const agent = engine.client.agent(id);
+    await agent.start({
+      task: 'go',
+      ...settings([
+        // Larger than `max_file_mb`.
+        spawn([run('truncate -s 65M large; echo b > b.txt'), { text: 'written' }]),
+        awaited(id),
+        apply(id, true),
+        apply(id),
+        apply(id),
+        { text: 'done' },
+      ]),
+    });
+    await agent.result();
+    const folder = join(engine.dataDir, 'trees', 'local', `${id}-writer-1`);
+    const [, ended = '', ...applied] = await resultsOf(agent);
+    expect(JSON.parse(ended)).toMatchObject({ results: { [`${id}-writer-1`]: { folder } } });
+    const told = `A b.txt\nNot applied, since no checkpoint holds them (too large, or not readable): large. They are still in ${folder}.`;
+    expect(applied).toEqual([
+      `Would apply: 1 added\n${told}`,
+      `Applied: 1 added\n${told}`,
+      `Applied: 1 added\n${told}`,
+    ]);
+    expect([existsSync(at('large')), statSync(join(folder, 'large')).size]).toEqual([false, 65 * MIB]);
   }, 60_000);
 
   test('whose changes conflict is not applied, and the conflicts are told', async () => {
