@@ -1,7 +1,7 @@
 // What the package exports to backends.
 export { HoldfastClient } from './holdfast-client';
 export { AgentHandle } from './agents/agent-handle';
-export type { FollowedMessage, FollowOptions } from './agents/follow-agent';
+export type { FollowedMessage, FollowOptions, FollowPlace } from './agents/follow-agent';
 export { AgentDirectory, type AgentEntry, type ListAgentsRequest } from './agents/agent-directory';
 export { AgentWorkspace, type DiffOptions, type RewindOptions } from './agents/agent-workspace';
 export { SessionHandle } from './session-handle';

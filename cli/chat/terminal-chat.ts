@@ -3,6 +3,7 @@
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
+import type { FollowPlace } from '../../client/agents/follow-agent';
 import { followTokens } from '../../client/agents/live-tokens';
 import type { AgentResult, AgentState, Message } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -192,20 +193,15 @@ export class TerminalChat implements CommandedChat {
     const first = await this.agent.ownState();
     status.state = first;
     await this.printEarlier(first);
-    let at = { turn: first.currentTurn === null ? first.turns + 1 : first.turns, index: 0 };
+    const { turns, currentTurn, runId } = first;
+    const place: FollowPlace = { turn: currentTurn === null ? turns + 1 : turns, index: 0, runId };
     const onState = (state: AgentState): void => void (status.state = state);
-    const onTurnEnd = (turn: number, result: AgentResult | null): void => {
-      at = { turn: turn + 1, index: 0 };
-      this.onTurnEnd(result);
-    };
+    const onTurnEnd = (_turn: number, result: AgentResult | null): void => this.onTurnEnd(result);
     while (!signal.aborted) {
       try {
-        for await (const seen of this.agent.follow(signal, { fromTurn: at.turn, onState, onTurnEnd })) {
+        for await (const { message } of this.agent.follow(signal, { place, onState, onTurnEnd })) {
           if (signal.aborted) return;
-          // Already reported, before the connection was lost.
-          if (seen.turn === at.turn && seen.index < at.index) continue;
-          at = { turn: seen.turn, index: seen.index + 1 };
-          this.onMessage(seen.message);
+          this.onMessage(message);
         }
         return;
       } catch (err) {

@@ -19,6 +19,8 @@ export interface RunningWorkflow {
   /** Changes whenever its history grows. */
   fingerprint: string;
   runId: string;
+  /** The run of the workflow that began it. */
+  parentRunId: string | null | undefined;
   /** However it ended. */
   isOver: boolean;
   modelCall: RunningModelCall | null;
@@ -34,10 +36,10 @@ export async function runningWorkflow(client: Client, workflowId: string): Promi
       throw err;
     });
   if (!described) return null;
-  const { runId, historyLength, status, raw } = described;
+  const { runId, historyLength, status, parentExecution, raw } = described;
   const known = {
     fingerprint: `${runId} ${historyLength} ${status.name}`,
-    ...{ runId, isOver: isOver(described) },
+    ...{ runId, parentRunId: parentExecution?.runId, isOver: isOver(described) },
   };
   const call = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'callModel');
   if (!call) return { ...known, modelCall: null };

@@ -5,6 +5,8 @@ import { lookForEvents } from '../../activities/webhooks/look-for-events';
 import type { AgentState } from '../../contracts/agents/agent';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { agentWorkflowId } from '../../contracts/ids';
+import type { FollowPlace } from '../../client/agents/follow-agent';
+import type { AgentHandle } from '../../client/agents/agent-handle';
 import { usageReport } from '../../gateway/usage/usage-report';
 import type { WebhookStore } from '../../system/webhooks/webhook-store';
 import { SubAgentSweep } from '../../workers/agents/sub-agent-sweep';
@@ -141,6 +143,80 @@ test('followers of an agent that is reset see what it does from there', async ()
   await agent.stop();
   await following;
   expect(seen).toEqual(['1 first', '2 second', '2 another']);
+}, 60_000);
+
+/** Follows an agent until it ends; `seen` has its questions, its answers and the ends of its turns. */
+function follower(agent: AgentHandle, seen: string[], place?: FollowPlace): Promise<void> {
+  const onTurnEnd = (turn: number): void => void seen.push(`${turn} over`);
+  return (async () => {
+    for await (const { turn, message } of agent.follow(undefined, { onTurnEnd, place })) {
+      if (message.role === 'user') seen.push(`${turn} ${message.text}`);
+      if (message.role === 'assistant' && message.parsed.kind === 'answer')
+        seen.push(`${turn} ${message.parsed.answer}`);
+    }
+  })();
+}
+
+const [ONE, TWO, THREE] = [
+  ['1 first', '1 one', '1 over'],
+  ['2 second', '2 two', '2 over'],
+  ['3 third', '3 three', '3 over'],
+];
+
+test.each([
+  ['the last turn', ['first', 'second'], [...ONE, ...TWO]],
+  ['several turns', ['first', 'second', 'third'], [...ONE, ...TWO, ...THREE]],
+])(
+  'followers of an agent that runs %s again see that, too',
+  async (_, messages, told) => {
+    const agent = client.agent(uniqueId('again'));
+    const replies = [{ text: 'one' }, { delayMs: 1_000, text: 'two' }, { delayMs: 1_000, text: 'three' }];
+    await agent.start({ mode: 'conversation', model: files.model(replies) });
+    const seen: string[] = [];
+    const following = follower(agent, seen);
+    for (const message of messages) await agent.send(message);
+    await until(() => seen.length === told.length);
+    await reset(agent.id, 1);
+    const again = told.slice(ONE.length);
+    await until(() => seen.length === told.length + again.length);
+    await agent.stop();
+    await following;
+    expect(seen).toEqual([...told, ...again]);
+  },
+  60_000,
+);
+
+test('followers of a turn that is begun again while it runs see its messages from the first', async () => {
+  const agent = client.agent(uniqueId('begun-again'));
+  const replies = [{ text: 'one' }, { delayMs: 3_000, text: 'two' }];
+  await agent.start({ mode: 'conversation', model: files.model(replies) });
+  const seen: string[] = [];
+  const following = follower(agent, seen);
+  await agent.send('first');
+  await agent.post('second');
+  await until(() => seen.includes('2 second'));
+  await reset(agent.id, 1);
+  await until(() => seen.includes('2 over'));
+  await agent.stop();
+  await following;
+  expect(seen).toEqual([...ONE, '2 second', ...TWO]);
+}, 60_000);
+
+test('a follower that goes on where another was sees what was reset in between', async () => {
+  const agent = client.agent(uniqueId('in-between'));
+  const replies = [{ text: 'one' }, { text: 'two' }];
+  await agent.start({ mode: 'conversation', model: files.model(replies) });
+  await agent.send('first');
+  await agent.send('second');
+  const { turns, runId } = await agent.ownState();
+  await reset(agent.id, 1);
+  await until(async () => (await agent.ownState()).turns === 2 && (await agent.ownState()).status === 'idle');
+  const seen: string[] = [];
+  const following = follower(agent, seen, { turn: turns + 1, index: 0, runId });
+  await until(() => seen.includes('2 over'));
+  await agent.stop();
+  await following;
+  expect(seen).toEqual(TWO);
 }, 60_000);
 
 test('a webhook is not told that an agent has ended which was reset, but of its end', async () => {
