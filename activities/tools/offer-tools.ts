@@ -1,17 +1,20 @@
 // Tells hosts without agents which tools their scripts may call beside the agents: descriptions, and nothing else of the
 // configuration.
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { OfferActivities } from '../../contracts/activities';
 import type { OfferedTool, ToolsOffer } from '../../contracts/tools/offered-tools';
 import { jsonBytes, MAX_OFFER_BYTES } from '../../contracts/payload-size';
 import type { ToolRegistry } from '../../tools/registry';
 
 const NAMED = 20;
+/** Much less than the activity may take, and than a script waits for it: one server must not hold up the other tools. */
+const SETTLING_MS = 4_000;
 
 export const createOfferActivities = ({ tools }: { tools: ToolRegistry }): OfferActivities => ({
   async offerTools({ known }) {
     // Otherwise a worker that has just started would offer nothing of its MCP servers, and hosts ask rarely.
-    await tools.settled();
+    await Promise.race([tools.settled(), delay(SETTLING_MS, undefined, { ref: false })]);
     return offerOf(tools.offered(), known);
   },
 });

@@ -85,3 +85,15 @@ test('a worker whose MCP servers have not connected yet offers their tools once 
   connected();
   expect(names((await offer).tools)).toEqual(['mcp__slow__pid']);
 });
+
+test('an MCP server that does not connect holds up the offer of the other tools for less than the offer may take', async () => {
+  const run = async (): Promise<string> => 'own';
+  const args = z.object({});
+  const own = defineTool({ name: 'own_tool', description: 'It.', args, effects: 'once', run });
+  const source = Object.assign(new OfferedTools(), { settled: () => new Promise<void>(() => undefined) });
+  const activities = createOfferActivities({ tools: createToolRegistry([own], [source]) });
+  const since = performance.now();
+  expect(names((await activities.offerTools({ known: null })).tools)).toEqual(['own_tool']);
+  // Of ten seconds, see the workflow `offeredTools`.
+  expect(performance.now() - since).toBeLessThan(8_000);
+}, 15_000);
