@@ -35,7 +35,12 @@ export const applyPatchTool: Tool<z.infer<typeof argsSchema>, string> = {
   runsOn: 'host',
   usesFiles: true,
   async run({ input }, context) {
-    const plan = await planPatch(onHost(hostOf(context), '.'), parsePatch(input));
+    const folder = onHost(
+      hostOf(context),
+      '.',
+      'Call it from another folder, or use write_file with an absolute path.',
+    );
+    const plan = await planPatch(folder, parsePatch(input));
     context.signal.throwIfAborted();
     await changeFiles(plan.contents);
     return summaryOf(plan);

@@ -24,15 +24,22 @@ export const pathText = (description: string): z.ZodMiniString =>
 export const wholeNumber = (from: number, to: number, description: string): z.ZodMiniNumberFormat =>
   z.int().check(z.gte(from), z.lte(to), z.describe(description));
 
-/** Resolves a caller's path: relative ones start from the host's working folder. Throws `invalid_input`. */
-export function onHost(host: ToolHost, path: string): string {
+/**
+ * Resolves a caller's path: relative ones start from the host's working folder. Throws `invalid_input`, with what else the
+ * tool can do.
+ */
+export function onHost(
+  host: ToolHost,
+  path: string,
+  otherwise = 'Name the file by an absolute path, or call from another folder.',
+): string {
   const full = resolve(host.cwd, path);
   if (isWhole(full)) return full;
   throw new HoldfastError('invalid_input', {
     what: 'The working folder',
     got: JSON.stringify(host.cwd),
     allowed: 'one whose path is UTF-8',
-    next: 'Name the file by an absolute path, or call from another folder.',
+    next: otherwise,
   });
 }
 

@@ -54,7 +54,7 @@ export const shellTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resultSc
     const host = hostOf(context);
     const { output, exitCode } = await runProgram({
       argv: typeof command === 'string' ? ['bash', '-c', command] : command,
-      cwd: onHost(host, workdir),
+      cwd: onHost(host, workdir, 'Name another folder as `workdir`, by an absolute path.'),
       confine: host.confine,
       env: host.env,
       signal: context.signal,

@@ -126,27 +126,52 @@ test.each<[string, Record<string, unknown>]>([
   }
 });
 
-test.each<[string, Record<string, unknown>]>([
-  ['write_file', { file_path: 'a.txt', content: 'new', create_dirs: true }],
-  ['apply_patch', { input: '*** Begin Patch\n*** Add File: a.txt\n+new\n*** End Patch' }],
-  ['shell', { command: ['touch', 'a.txt'] }],
-])('%s refuses a working folder whose path is not UTF-8, and uses no other one', async (name, args) => {
-  const tool = toolOnHost(name);
-  try {
-    const host = { name: 'local', cwd: join(tool.directory, LATIN), env: { PATH: process.env.PATH ?? '' } };
-    mkdirSync(join(tool.directory, LATIN));
-    expect(await tool.error(args, { host })).toMatchObject({
-      code: 'invalid_input',
-      message: expect.stringContaining('The working folder is invalid: got "/') as string,
-    });
-    expect(readdirSync(join(tool.directory, LATIN))).toEqual([]);
-    if (name !== 'write_file') return;
-    await tool.value({ ...args, file_path: join(tool.directory, 'b.txt') }, { host });
-    expect(readFileSync(join(tool.directory, 'b.txt'), 'utf8')).toBe('new');
-  } finally {
-    tool.remove();
-  }
-});
+type Call = [tool: string, args: Record<string, unknown>];
+
+/** Each with what its next step says, as a call in the folder DIR that is named there. */
+test.each<[...Call, says: string, call: (dir: string) => Call]>([
+  [
+    'write_file',
+    { file_path: 'a.txt', content: 'new', create_dirs: true },
+    'Name the file by an absolute path',
+    (dir) => ['write_file', { file_path: join(dir, 'b.txt'), content: 'new' }],
+  ],
+  [
+    'apply_patch',
+    { input: '*** Begin Patch\n*** Add File: a.txt\n+new\n*** End Patch' },
+    'use write_file with an absolute path',
+    (dir) => ['write_file', { file_path: join(dir, 'b.txt'), content: 'new' }],
+  ],
+  [
+    'shell',
+    { command: ['touch', 'a.txt'] },
+    'Name another folder as `workdir`, by an absolute path',
+    (dir) => ['shell', { command: 'printf new > b.txt', workdir: dir }],
+  ],
+])(
+  '%s refuses a working folder whose path is not UTF-8, uses no other one, and says what to do',
+  async (name, args, says, call) => {
+    const tool = toolOnHost(name);
+    const [otherName, otherArgs] = call(tool.directory);
+    const other = toolOnHost(otherName);
+    try {
+      const host = { name: 'local', cwd: join(tool.directory, LATIN), env: { PATH: process.env.PATH ?? '' } };
+      mkdirSync(join(tool.directory, LATIN));
+      expect(await tool.error(args, { host })).toMatchObject({
+        code: 'invalid_input',
+        message: expect.stringMatching(
+          new RegExp(`^The working folder is invalid: got "/.* Next: .*${says}`),
+        ) as string,
+      });
+      expect(readdirSync(join(tool.directory, LATIN))).toEqual([]);
+      await other.value(otherArgs, { host });
+      expect(readFileSync(join(tool.directory, 'b.txt'), 'utf8')).toBe('new');
+    } finally {
+      tool.remove();
+      other.remove();
+    }
+  },
+);
 
 describe('write_file', () => {
   let write: ToolOnHost;
