@@ -114,7 +114,6 @@ export class OfferLooks implements OffersElsewhere {
 
   private offer({ digest, tools, leftOut }: ToolsOffer): void {
     this.options.source.replace(tools ?? []);
-    // Only now: if the stubs could not be written, the next look gets the tools again.
     this.digest = digest;
     if (leftOut.count > 0)
       this.tell('the agents have too many tools: scripts here cannot call all of them', leftOut);
