@@ -1,7 +1,10 @@
 // Repeats a check, with a pause between the end of one and the start of the next.
+import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../contracts/errors/holdfast-error';
 
 const EVERY_MS = 15_000;
+/** The server may be unreachable: a worker that is told to stop is killed after a while. */
+const END_MS = 2_500;
 
 export class RepeatedLook {
   private timer: NodeJS.Timeout | undefined;
@@ -40,9 +43,15 @@ export class RepeatedLook {
     this.timer = undefined;
   }
 
-  /** Stops, and resolves when a look that had begun has ended: it cannot undo what comes next. Not to be called in a look. */
+  /**
+   * Stops, and resolves when a look that had begun has ended, so that it cannot undo what comes next, or after a few seconds.
+   * Not to be called in a look.
+   */
   async end(): Promise<void> {
     this.stop();
-    await this.current;
+    const over = new AbortController();
+    const limit = delay(END_MS, undefined, { signal: over.signal }).catch(() => undefined);
+    await Promise.race([this.current, limit]);
+    over.abort();
   }
 }

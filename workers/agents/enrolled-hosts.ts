@@ -52,7 +52,7 @@ export class EnrolledHosts {
 
   async stop(): Promise<void> {
     this.isStopped = true;
-    // One that has begun may still create a worker, which holds the connection.
+    // One that has begun may still create a worker, which holds the connection. If it takes longer, it ends that itself.
     await this.looks.end();
     const served = [...this.served.values()];
     for (const { worker } of served) if (worker.getState() === 'RUNNING') worker.shutdown();

@@ -1,4 +1,9 @@
 // A Temporal server whose process exists but is stopped: commands say so, instead of waiting or taking it for absent.
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { quietenRuntime } from '../../../testing/quiet-runtime';
+import { createWorkers } from '../../../workers';
+import { until } from '../../helpers/until';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
@@ -10,6 +15,8 @@ afterAll(async () => {
 
 /** Less than a start may take, and much less than a server is waited for. */
 const SOON_MS = 20_000;
+/** What `down` and `up` give a worker's process to stop. */
+const KILLED_AFTER_MS = 15_000;
 
 test.each([['ps'], ['exec', 'true'], ['up'], ['output']])(
   '`%s` says that the server is stopped by a signal, with the next step, and it goes on where it was',
@@ -28,3 +35,24 @@ test.each([['ps'], ['exec', 'true'], ['up'], ['output']])(
   },
   60_000,
 );
+
+test('workers of agents stop in time, also while they look for enrolled hosts', async () => {
+  quietenRuntime();
+  const { identity, address } = engine.server();
+  const dataDir = join(engine.dataDir, 'embedded');
+  const workers = await createWorkers({ address, dataDir, host: null, queue: 'embedded' });
+  try {
+    await new Promise<void>(
+      (onReady, failed) => void workers.run({ onReady: () => onReady() }).catch(failed),
+    );
+    process.kill(identity.pid, 'SIGSTOP');
+    // The next look for them, which gets no answer.
+    const look = jest.spyOn(workers.client.namespaces, 'all');
+    await until(() => look.mock.calls.length > 0);
+    const closed = workers.close().then(() => 'closed');
+    expect(await Promise.race([closed, delay(KILLED_AFTER_MS, 'killed', { ref: false })])).toBe('closed');
+  } finally {
+    process.kill(identity.pid, 'SIGCONT');
+    await workers.close();
+  }
+}, 90_000);

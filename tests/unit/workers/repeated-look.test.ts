@@ -29,3 +29,11 @@ test('without a look under way its end resolves at once', async () => {
   looks.start();
   await looks.end();
 });
+
+test('its end waits only a few seconds for a look that does not end', async () => {
+  const look = jest.fn(() => new Promise<void>(() => undefined));
+  const looks = new RepeatedLook(look, () => undefined, 1);
+  looks.start();
+  await until(() => look.mock.calls.length === 1);
+  await looks.end();
+}, 10_000);
