@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { SessionHandle } from '../../../client/session-handle';
@@ -231,18 +231,15 @@ test('a malformed yielded signal is recorded as refused, and the session continu
 
 test('a yielded signal that cannot be shown is recorded as refused, and the command that runs is answered', async () => {
   const session = newSession();
-  const running = session.exec({
-    id: 'c',
-    code: 'read -r x; echo "got $x"',
-    yield: { firstOutputMs: 60_000, promptMs: 60_000 },
-  });
+  const code = 'until [ -e yielded ]; do sleep 0.05; done; echo on';
+  const running = session.exec({ id: 'c', code, yield: { firstOutputMs: 60_000, maxMs: 60_000 } });
   const handle = client.temporal.workflow.getHandle(session.workflowId);
   await until(async () => (await session.state().catch(() => null))?.command?.id === 'c');
   for (const state of ['running', 'waiting_input', 'lost'])
     await handle.signal('yielded', { commandId: 'c', view: { state, commandId: 'c' } });
   await until(async () => (await session.state()).refused.length === 3);
-  await session.signalInput({ keyboard: 'it' });
-  expect(await running).toMatchObject({ state: 'exited', exitCode: 0 });
+  writeFileSync(join(files.directory, 'yielded'), '');
+  expect(await running).toMatchObject({ state: 'exited', output: 'on\n' });
 });
 
 test('input signalled to a session that was opened again on a living shell is typed', async () => {
