@@ -23,7 +23,7 @@ export function listen(conversation: Conversation): void {
     conversation.show();
   };
   const isAlive = (): void => {
-    if (conversation.isEnding) refuse('agent_closed', { reason: conversation.endReason });
+    if (conversation.phase.isEnding) refuse('agent_closed', { reason: conversation.endReason });
   };
   const isTaking = (): void => {
     if (conversation.isDraining) refuse('draining', { what: 'The agent' });
@@ -31,7 +31,7 @@ export function listen(conversation: Conversation): void {
   const isOpen = (): void => {
     isAlive();
     // What a turn asks for, and what ends it, cannot wait for the next run, which begins after the turn.
-    if (!conversation.isWorking) isTaking();
+    if (!conversation.phase.isWorking) isTaking();
   };
   /** For signals of turns: in earlier releases, these were refused while the agent was draining. */
   const isOpenToTurn = (): void => {

@@ -7,6 +7,8 @@ export class AgentPhase {
   /** Why its sessions are to be reset; null if they are not. */
   recoverReason: string | null = null;
   isEnded = false;
+  /** A summary of the conversation is made, so that it can continue as new. */
+  isSummingUp = false;
   private stopped: string | null = null;
   private shown: { status: AgentState['status']; since: Date } = { status: 'idle', since: new Date() };
 

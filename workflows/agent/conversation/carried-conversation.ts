@@ -17,18 +17,39 @@ interface Carried {
   fault?: unknown;
 }
 
-export async function carriedConversation(
-  agent: string,
-  input: AgentInput,
-  messages: readonly Message[],
-): Promise<Carried> {
-  const carried = carriedMessages(messages);
-  if (jsonBytes(carried) <= MAX_CARRIED_BYTES) return { messages: carried };
-  const { text, ...rest } = await summaryOf(agent, input, messages.length);
-  // In earlier releases, a provider that was away for some seconds cost the whole conversation.
-  if (rest.fault !== undefined && hasRoom() && patched('summaries-are-tried-again'))
-    return { messages: null, ...rest };
-  return { messages: summarizedMessages(messages, text), ...rest };
+export class CarriedConversation {
+  /** A summary of the first `count` messages. Others that came meanwhile go first, and it is not paid for again. */
+  private summed: { count: number; messages: readonly Message[] } | null = null;
+
+  /** @param sumsUp is told when a summary begins, which may take an hour, and when it has ended */
+  constructor(
+    private readonly agent: string,
+    private readonly input: AgentInput,
+    private readonly sumsUp: (isBusy: boolean) => void,
+  ) {}
+
+  async of(messages: readonly Message[]): Promise<Carried> {
+    const carried = carriedMessages(this.withSummary(messages));
+    if (jsonBytes(carried) <= MAX_CARRIED_BYTES) return { messages: carried };
+    // Since 0.3. Before, messages were refused meanwhile. Asked only then: no other history has the patch.
+    const isTaking = patched('takes-messages-while-it-sums-up');
+    if (isTaking) this.sumsUp(true);
+    const summary = summaryOf(this.agent, this.input, messages.length);
+    const { text, ...rest } = await (isTaking ? summary.finally(() => this.sumsUp(false)) : summary);
+    // In earlier releases, a provider that was away for some seconds cost the whole conversation.
+    if (rest.fault !== undefined && hasRoom() && patched('summaries-are-tried-again'))
+      return { messages: null, ...rest };
+    const summed = summarizedMessages(messages, text);
+    if (isTaking) this.summed = { count: messages.length, messages: summed };
+    return { messages: summed, ...rest };
+  }
+
+  private withSummary(messages: readonly Message[]): readonly Message[] {
+    const later = messages.slice(this.summed?.count);
+    // A rewind counts the messages of the whole conversation.
+    if (!this.summed || later.some(({ role }) => role === 'rewind')) return messages;
+    return [...this.summed.messages, ...later];
+  }
 }
 
 /** The run has grown by what the summary itself adds when its outcome is known. */

@@ -30,7 +30,7 @@ import { AgentPhase } from './agent-phase';
 import { waitOf } from '../agent-waits';
 import { AgentRewinds } from '../agent-rewinds';
 import { AgentSessions } from '../agent-sessions';
-import { carriedConversation } from './carried-conversation';
+import { CarriedConversation } from './carried-conversation';
 import { continuedInput, settingsOf } from '../../turn/agent-turn';
 import {
   carriedResult,
@@ -71,7 +71,7 @@ export class Conversation {
   /** The turn after which it could not continue as new; the next one's end tries again. */
   private postponed: number | null = null;
   private readonly queue: MessageQueue;
-  private readonly phase = new AgentPhase();
+  readonly phase = new AgentPhase();
   private readonly sessions: AgentSessions;
   private readonly refused: string[];
   private readonly mode: 'task' | 'conversation';
@@ -88,6 +88,7 @@ export class Conversation {
   private readonly settings: AgentSettings;
   private readonly workspace: AgentOwnWorkspace;
   private readonly told: ToldState;
+  private readonly carrying: CarriedConversation;
 
   constructor(
     private readonly id: string,
@@ -111,11 +112,15 @@ export class Conversation {
     this.rewinds = new AgentRewinds({
       ...{ agent: id, settings: this.settings, transcript: this.transcript },
       busyWith: () => this.busyWith,
-      endReason: () => (this.isEnding ? this.endReason : undefined),
+      endReason: () => (this.phase.isEnding ? this.endReason : undefined),
       nextStep: () => lastStep(this.transcript.messages, this.stepsBefore) + 1,
       resetSessions: (reason) => this.sessions.reset(reason),
     });
     this.sessions = new AgentSessions(id, input, carried);
+    this.carrying = new CarriedConversation(id, input, (isBusy) => {
+      this.phase.isSummingUp = isBusy;
+      this.isDraining = !isBusy;
+    });
     this.agents = new SubAgents(id, input, agents, () => this.told.isTelling);
     this.taken = new TakenMessages(taken);
     this.lastResult = lastResult;
@@ -125,14 +130,6 @@ export class Conversation {
     const task = this.isFresh && input.task !== undefined ? [input.task] : [];
     this.queue = new MessageQueue([...task, ...queue]);
     this.told = ToldState.open(attributesOfAgent(id), firstState(this.queue.length > 0));
-  }
-
-  get isEnding(): boolean {
-    return this.phase.isEnding;
-  }
-
-  get isWorking(): boolean {
-    return this.phase.isWorking;
   }
 
   get endReason(): string {
@@ -194,7 +191,7 @@ export class Conversation {
   async recover(reason: string): Promise<void> {
     this.phase.recoverReason ??= reason;
     this.turn.cancel();
-    const isOver = (): boolean => this.phase.recoverReason === null || this.isEnding;
+    const isOver = (): boolean => this.phase.recoverReason === null || this.phase.isEnding;
     // Nobody awaits a signal's promise: if it were cancelled with the workflow, it would fail the task.
     await CancellationScope.nonCancellable(() => condition(isOver));
   }
@@ -271,7 +268,8 @@ export class Conversation {
       stepsBefore: lastStep(this.transcript.messages, this.stepsBefore),
       tells: told.isTelling,
     });
-    const isRecovered = result.reason === 'stopped' && this.phase.recoverReason !== null && !this.isEnding;
+    const isRecovered =
+      result.reason === 'stopped' && this.phase.recoverReason !== null && !this.phase.isEnding;
     return isRecovered ? { ...result, reason: 'recovered' } : result;
   }
 
@@ -287,16 +285,15 @@ export class Conversation {
 
   /** What the next run receives, once nobody waits for this one. */
   private async drained(): Promise<ConversationRecord | undefined> {
-    const { id, input, transcript } = this;
-    const { messages, usage, fault } = await carriedConversation(id, input, transcript.messages);
+    const { messages, usage, fault } = await this.carrying.of(this.transcript.messages);
     if (usage) this.usage = addUsage(this.usage, wholeUsage(usage));
     if (fault !== undefined) this.refuse(fault);
     if (!messages) {
       this.postponed = this.turns;
       return undefined;
     }
-    const isBusy = (): boolean => this.isEnding || this.phase.recoverReason !== null;
-    await condition(() => allHandlersFinished() || isBusy(), DRAIN_MS);
+    const isBusy = (): boolean => this.phase.isEnding || this.phase.recoverReason !== null;
+    await condition(() => allHandlersFinished() || isBusy() || this.queue.isAwaited, DRAIN_MS);
     return !isBusy() && this.mayContinueAsNew() ? this.record(messages) : undefined;
   }
 
@@ -387,6 +384,7 @@ export class Conversation {
 
   private get busyWith(): string | undefined {
     if (this.phase.isWorking) return `turn ${this.turns}`;
+    if (this.phase.isSummingUp) return 'the summary of its conversation';
     if (this.queue.length > 0) return 'a message that is next';
     return this.phase.recoverReason === null ? undefined : 'the reset of its sessions';
   }
