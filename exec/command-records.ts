@@ -129,9 +129,17 @@ export class CommandRecords {
   }
 
   private writeOne(record: CommandRecord): void {
-    if (!existsSync(this.directory)) makeFolder(this.directory);
+    if (!existsSync(this.directory)) this.makeFolder();
     writeJson(this.path(record.id), record);
     this.unwritten.delete(record.id);
+  }
+
+  /** Not with its parents: a session that somebody has deleted must not come back. */
+  private makeFolder(): void {
+    const session = dirname(this.directory);
+    if (!existsSync(session))
+      throw new HoldfastError('storage_failed', { reason: `the folder ${session} was deleted` });
+    makeFolder(this.directory);
   }
 
   /** Callers choose the ids, so only their hash becomes a file name. */

@@ -13,6 +13,7 @@ let commands: string;
 beforeEach(() => {
   data = fs.mkdtempSync(join(tmpdir(), 'holdfast-records-'));
   commands = join(data, 'sessions', 'a.local.0', 'commands');
+  fs.mkdirSync(join(commands, '..'), { recursive: true });
 });
 afterEach(() => {
   jest.restoreAllMocks();
@@ -43,6 +44,17 @@ test('a command is recorded when the folder with its name, and the new folders a
   expect(flushed.splice(0)).toEqual(['commands, 1 named', 'a.local.0, 1 named', 'sessions, 1 named']);
   records.write(begun('second'));
   expect(flushed).toEqual(['commands, 2 named']);
+});
+
+test('a session that was deleted does not come back with the record of its command', () => {
+  const records = new CommandRecords(commands);
+  const runs = begun('runs');
+  records.write(runs);
+  fs.rmSync(join(commands, '..'), { recursive: true });
+  records.settle({ ...runs, endedAt: 5_000 });
+  expect(records.fault).toMatch(/a\.local\.0 was deleted/);
+  expect(() => records.write(begun('next'))).toThrow(HoldfastError);
+  expect(fs.readdirSync(join(data, 'sessions'))).toEqual([]);
 });
 
 test.each(['', '{"id":'])('a command whose record is damaged (%j) is lost, whatever its content', (left) => {

@@ -348,8 +348,10 @@ describe('what a holder is found by', () => {
   test('is gone with the folder of its session: then its tree and the holder end', async () => {
     await t.run(SURVIVES_HANGUP, { yield: { firstOutputMs: 50 } });
     const { identity } = recordOf();
-    rmSync(sessionPaths(t.dataDir, t.ref).directory, { recursive: true });
+    const { directory } = sessionPaths(t.dataDir, t.ref);
+    rmSync(directory, { recursive: true });
     await until(() => !isAlive(identity));
+    expect(existsSync(directory)).toBe(false);
     await until(() => processesMarked(t.cwd, t.dataDir).length === 0);
   });
 });
