@@ -15,6 +15,8 @@ export interface SessionPaths {
   log: string;
   /** Which holder owns the session, and how to reach it. */
   holder: string;
+  /** The holder's process: tells that it lives while its record is missing. */
+  process: string;
   config: string;
   holderLog: string;
   commands: string;
@@ -34,6 +36,7 @@ export function sessionPaths(dataDir: string, ref: SessionRef): SessionPaths {
     directory,
     log: join(directory, 'log'),
     holder: join(directory, 'holder.json'),
+    process: join(directory, 'process.json'),
     config: join(directory, 'config.json'),
     holderLog: join(directory, 'holder.log'),
     commands: join(directory, 'commands'),

@@ -15,7 +15,7 @@ interface Found {
 export async function checkSessions(dataDir: string): Promise<{ holders: Found; sockets: Found }> {
   const connections = new HolderConnections(dataDir);
   try {
-    const open = listSessions(dataDir).filter((ref) => connections.holderOf(ref));
+    const open = listSessions(dataDir).filter((ref) => connections.processOf(ref));
     return { sockets: socketsOf(connections, open), holders: await holdersOf(connections, open) };
   } catch (err) {
     const fault: Found = {

@@ -4,9 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionRef } from '../../contracts/ids';
 import { HolderGone, type HolderRecord } from './holder-client';
 import { HolderPulse, unreachedSince } from './holder-pulse';
-import { readJson } from '../../system/json-file';
 import { nudgeHolder } from './nudge-holder';
-import { isAlive } from '../../system/processes/process-identity';
+import { isAlive, type Identity } from '../../system/processes/process-identity';
 import { readProcessRecord } from '../../system/processes/process-record';
 import { PROTOCOL_VERSION, type Verb, type Verbs } from '../protocol';
 import { sessionPaths } from '../session-paths';
@@ -30,6 +29,16 @@ export class HolderConnections {
     return record && isAlive(record.identity) ? record : undefined;
   }
 
+  /** The process of the living holder that owns the session, also while its record is missing. */
+  processOf(ref: SessionRef): Identity | undefined {
+    const paths = sessionPaths(this.dataDir, ref);
+    const record = readProcessRecord<HolderRecord>(paths.holder);
+    // Holders of earlier releases name themselves only with their shell.
+    const identity =
+      record?.identity ?? readProcessRecord<Identity>(paths.process) ?? readTree(paths)?.holder;
+    return identity && isAlive(identity) ? identity : undefined;
+  }
+
   /**
    * Undefined if no holder is alive; one that dies before it answers counts as dead. Throws `session_unreachable` if
    * the holder is alive but does not answer.
@@ -49,9 +58,9 @@ export class HolderConnections {
         if (!(err instanceof HolderGone)) throw err;
         await this.untilGone(ref);
         if (attempt < ATTEMPTS) continue;
-        const record = this.holderOf(ref);
-        if (!record) return undefined;
-        throw unreachedSince(ref.session, record, { why: 'it closes every connection at once', since });
+        const identity = this.processOf(ref);
+        if (!identity) return undefined;
+        throw unreachedSince(ref.session, { identity }, { why: 'it closes every connection at once', since });
       }
     }
   }
@@ -99,16 +108,17 @@ export class HolderConnections {
     this.connections.clear();
   }
 
-  /** A deleted record says nothing about its holder, which rewrites it: its shell is alive. */
+  /** A removed record says nothing about its holder, which writes it again. Throws if a living one does not. */
   private async isMadeAgain(ref: SessionRef): Promise<boolean> {
-    const paths = sessionPaths(this.dataDir, ref);
-    const tree = readJson(paths.holder) ? undefined : readTree(paths);
-    for (
-      const until = performance.now() + CONNECT_MS;
-      tree && isAlive(tree.leader) && performance.now() < until;
-    ) {
-      nudgeHolder(tree.holder);
+    const since = Date.now();
+    const until = performance.now() + CONNECT_MS;
+    for (let identity = this.processOf(ref); identity; identity = this.processOf(ref)) {
       if (this.holderOf(ref)) return true;
+      if (performance.now() > until) {
+        const why = `its record ${sessionPaths(this.dataDir, ref).holder} is gone, and it does not write it again`;
+        throw unreachedSince(ref.session, { identity }, { why, since });
+      }
+      nudgeHolder(identity);
       await delay(AGAIN_MS);
     }
     return false;

@@ -147,7 +147,7 @@ export class HolderPulse {
 /** For a holder that cannot be connected to. */
 export const unreachedSince = (
   session: number,
-  record: HolderRecord,
+  record: Pick<HolderRecord, 'identity'>,
   { why, since }: { why: string; since: number },
 ): HoldfastError =>
   unreachable(session, record, {
@@ -158,14 +158,14 @@ export const unreachedSince = (
 
 function unreachable(
   session: number,
-  { identity }: HolderRecord,
+  { identity }: Pick<HolderRecord, 'identity'>,
   { state, since, delivered }: { state: string; since: number; delivered: string },
 ): HoldfastError {
   const facts = { session, pid: identity.pid, state, since: new Date(since).toISOString(), delivered };
   return new HoldfastError('session_unreachable', facts);
 }
 
-const isStopped = ({ identity }: HolderRecord): boolean =>
+const isStopped = ({ identity }: Pick<HolderRecord, 'identity'>): boolean =>
   /^[tT]$/.test(processStat(identity.pid)?.state ?? '');
 
 /** The process state in words, from proc(5). */

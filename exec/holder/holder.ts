@@ -3,8 +3,8 @@ import { fstatSync, openSync, statSync } from 'node:fs';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { removeQuietly } from '../../system/json-file';
 import { ownRelease } from '../../system/package-root';
-import { identityOf } from '../../system/processes/process-identity';
-import { writeProcessRecord } from '../../system/processes/process-record';
+import { identityOf, isAlive, type Identity } from '../../system/processes/process-identity';
+import { readProcessRecord, writeProcessRecord } from '../../system/processes/process-record';
 import { NUDGE, PROTOCOL_VERSION, type RequestFrame, type Verbs } from '../protocol';
 import type { SessionPaths } from '../session-paths';
 import type { HolderConfig } from '../holder-config';
@@ -28,10 +28,12 @@ export class Holder {
   private readonly attachments: Attachments;
   private readonly folder: number;
   private isEnding = false;
-  /** The record as written: its file, and its size in bytes. */
-  private written: { ino: number; size: number } | null = null;
+  /** The record as written: its file, its size in bytes and its time. A new file may get the number of a removed one. */
+  private written: { ino: number; size: number; mtimeMs: number } | null = null;
   private nextLook: NodeJS.Timeout | null = null;
   private isIdle = false;
+  /** Logged once. */
+  private replacedBy: number | null = null;
 
   constructor(
     private readonly config: HolderConfig,
@@ -81,6 +83,7 @@ export class Holder {
   private record(): void {
     const { socketPath, token } = this.config;
     const identity = identityOf(process.pid);
+    writeProcessRecord(this.paths.process, identity);
     writeProcessRecord(this.paths.holder, {
       identity,
       socketPath,
@@ -88,8 +91,8 @@ export class Holder {
       version: PROTOCOL_VERSION,
       release: RELEASE,
     });
-    const { ino, size } = statSync(this.paths.holder);
-    this.written = { ino, size };
+    const { ino, size, mtimeMs } = statSync(this.paths.holder);
+    this.written = { ino, size, mtimeMs };
   }
 
   /** A holder that nobody can find would run for ever, so its socket and record are recreated. */
@@ -98,7 +101,10 @@ export class Holder {
     try {
       // Somebody has deleted the session: its terminal ends too.
       if (fstatSync(this.folder).nlink === 0) return void this.end('the folder of the session was deleted');
-      if (!this.isRecorded()) this.record();
+      if (!this.isRecorded()) {
+        if (this.isReplaced()) return this.lookLater(true);
+        this.record();
+      }
       this.session.snapshot();
     } catch {
       // Retried at the next look.
@@ -109,14 +115,29 @@ export class Holder {
 
   private isRecorded(): boolean {
     const there = statSync(this.paths.holder, { throwIfNoEntry: false });
-    return there?.ino === this.written?.ino && there?.size === this.written?.size;
+    const { written } = this;
+    return (
+      there?.ino === written?.ino && there?.size === written?.size && there?.mtimeMs === written?.mtimeMs
+    );
+  }
+
+  /** Both would write one log and one record, in turn: the session belongs to the one that is recorded. */
+  private isReplaced(): boolean {
+    const recorded = readProcessRecord<{ identity: Identity }>(this.paths.holder)?.identity;
+    if (!recorded || recorded.pid === process.pid || !isAlive(recorded)) return false;
+    if (this.replacedBy !== recorded.pid) {
+      this.replacedBy = recorded.pid;
+      console.error(new Date().toISOString(), `process ${recorded.pid} holds this session, too`);
+    }
+    return true;
   }
 
   /** From now on requests find a closed connection, and then the next holder: this one begins nothing more. */
   async end(reason: string | null): Promise<unknown> {
     this.isEnding = true;
     const snapshot = await this.session.reset({ id: `close-${process.pid}`, reason, by: 'closed' });
-    for (const path of [this.paths.holder, this.paths.tree]) removeQuietly(path);
+    const { holder, process: ownProcess, tree } = this.paths;
+    for (const path of [holder, ownProcess, tree]) removeQuietly(path);
     // Leaves time to write the answer.
     setImmediate(() => this.socket.close());
     setTimeout(() => process.exit(0), 50);

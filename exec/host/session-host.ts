@@ -123,9 +123,9 @@ export class SessionHost implements Terminals {
       if (!(err instanceof HolderGone)) throw err;
       // The record shows whether it reached the shell: then it is lost, otherwise it runs in a new one.
       if (attempt < ATTEMPTS) return this.run(ref, command, attempt + 1);
-      const lives = this.connections.holderOf(ref);
+      const identity = this.connections.processOf(ref);
       const why = 'it closes every connection at once';
-      if (lives) throw unreachedSince(ref.session, lives, { why, since: Date.now() });
+      if (identity) throw unreachedSince(ref.session, { identity }, { why, since: Date.now() });
       throw endedAgain(attempt, err);
     }
   }
@@ -197,14 +197,14 @@ export class SessionHost implements Terminals {
   }
 
   private async closing(ref: SessionRef, reason: string | null): Promise<Closed> {
-    const holder = this.connections.holderOf(ref);
+    const holder = this.connections.processOf(ref);
     const killedBy = { by: 'closed', reason } as const;
     const { answer, killed, survivors } = await this.end(ref, killedBy, (signal) =>
       this.connections.ask(ref, 'close', { reason }, signal),
     );
     this.connections.forget(ref);
     const until = performance.now() + CLOSED_MS;
-    while (answer && holder && isAlive(holder.identity) && performance.now() < until) await delay(5);
+    while (answer && holder && isAlive(holder) && performance.now() < until) await delay(5);
     await removeDeadHolder(this.paths(ref));
     return { snapshot: answer ?? { ...this.deadSnapshot(ref), survivors }, killed };
   }
@@ -236,7 +236,7 @@ export class SessionHost implements Terminals {
     killedBy: KilledBy,
     ask: (signal: AbortSignal) => Promise<Snapshot | undefined>,
   ): Promise<{ answer?: Snapshot; killed?: Killed; survivors: number[] }> {
-    const holder = this.connections.holderOf(ref);
+    const holder = this.connections.processOf(ref);
     try {
       const answer = await ask(AbortSignal.timeout(END_MS));
       if (answer) return { answer, survivors: [] };
@@ -245,7 +245,7 @@ export class SessionHost implements Terminals {
       if (!holder || !(late || isPassing(err))) throw err;
       const { state, reason } = err instanceof HoldfastError ? err.facts : {};
       const why = late ? `it was not done within ${END_MS} ms` : String(state ?? reason);
-      const { pid } = holder.identity;
+      const { pid } = holder;
       const said = `${killedBy.reason ?? killedBy.by}; its holder (pid ${pid}) was killed: ${why}`;
       const left = await endUnreachable(this.paths(ref), holder, { ...killedBy, reason: said });
       this.connections.forget(ref);
@@ -272,7 +272,7 @@ export class SessionHost implements Terminals {
 
   /** Whether a living holder owns the session. */
   isOpen(ref: SessionRef): boolean {
-    return this.connections.holderOf(ref) !== undefined;
+    return this.connections.processOf(ref) !== undefined;
   }
 
   /** Whether it has no holder, and none is being started. */

@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KilledBy, TreeKill } from '../../../contracts/sessions/session';
 import { CommandRecords } from '../../command-records';
 import { settled } from './dead-session';
-import type { HolderRecord } from '../../client/holder-client';
 import { killTree } from '../../processes/process-tree';
 import { readJson, removeQuietly, writeJson } from '../../../system/json-file';
 import {
@@ -36,7 +35,7 @@ const MARK = /(?:^|\0)(HOLDFAST_SESSION_MARK=[0-9a-f]+)/;
  */
 export async function endUnreachable(
   paths: SessionPaths,
-  { identity, socketPath }: HolderRecord,
+  identity: Identity,
   killedBy: KilledBy,
 ): Promise<Identity[]> {
   // A holder that wakes up meanwhile would report the end in its own words.
@@ -48,7 +47,8 @@ export async function endUnreachable(
   if (isAlive(identity)) send(identity, 'SIGKILL');
   for (const helper of helpers) send(helper, 'SIGKILL');
   await gone([identity, ...helpers]);
-  for (const path of [paths.holder, paths.tree, socketPath]) removeQuietly(path);
+  const { socketPath } = readJson<HolderConfig>(paths.config) ?? {};
+  for (const path of [paths.holder, paths.process, paths.tree, socketPath]) if (path) removeQuietly(path);
   return [identity, ...helpers, ...identitiesOf(left)].filter(isAlive);
 }
 
