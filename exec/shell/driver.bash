@@ -35,7 +35,7 @@ __hf_quiet='{ __hf_s=$? __hf_x=$-; builtin set +x; } 2>/dev/null'
 # prompt, and from there PROMPT_COMMAND leads back; it is set again each time because a command may have changed it, unless
 # one made it readonly. When the folder is gone, so is the shell's driver: the shell exits, or it would look for the next
 # command in a busy loop. After typing, unread input is discarded, and the terminal's settings are those that the session
-# chose. If scripts may call tools, the stubs come before the user's entries in PYTHONPATH and NODE_PATH, without replacing
+# chose; only then is the command reported as taken, so that what is typed for it is not discarded too. If scripts may call tools, the stubs come before the user's entries in PYTHONPATH and NODE_PATH, without replacing
 # them, and the command `tool` comes after the user's own programs. The last eval names the command in its text: the
 # command may unset all variables.
 __hf_loop='while builtin :; do
@@ -48,7 +48,6 @@ __hf_loop='while builtin :; do
       <"$__hf_dir/down" ||
       [[ -p $__hf_dir/down ]] || builtin exit 71 2>/dev/null
   done
-  builtin printf "B %s\n" "$__hf_id" >|"$__hf_dir/up" || builtin :
   if [[ $__hf_cwd == cwd ]]; then
     builtin . "$__hf_dir/$__hf_id.cwd" || builtin exit 71 2>/dev/null
   fi
@@ -70,6 +69,7 @@ __hf_loop='while builtin :; do
     command stty sane -ixon iutf8 </dev/tty || builtin :
     [[ $__hf_tty == - ]] || command stty "$__hf_tty" </dev/tty || builtin :
   fi
+  builtin printf "B %s\n" "$__hf_id" >|"$__hf_dir/up" || builtin :
   builtin eval "[[ \$__hf_x != *x* ]] || builtin set -x; builtin . \"\$__hf_dir/$__hf_id\"
 $__hf_quiet
 __hf_id=$__hf_id"
