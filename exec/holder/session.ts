@@ -263,6 +263,7 @@ export class Session {
       life.shell.discard();
       this.command = before;
       this.records.remove(command);
+      this.changes.notify();
       throw err;
     }
   }

@@ -229,8 +229,9 @@ export class Shell {
     };
   }
 
-  /** Of a command that is not handed over after all: nothing of its secrets can be read any longer. */
+  /** Of a command that is not handed over after all: nothing waits for it, and nothing of its secrets can be read. */
   discard(): void {
+    this.take();
     this.scripts?.close();
   }
 
