@@ -35,7 +35,7 @@ import { bySteadyClock, whenDecided } from './waiting/when-decided';
 
 interface End {
   exitCode: number | null;
-  signal?: string;
+  signal?: string | undefined;
   killedBy?: KilledBy | null;
 }
 
@@ -148,12 +148,16 @@ export class Session {
     });
   }
 
+  /** Where typing goes; null if nothing runs that could read it, also while the end of a command is held. */
+  private get receiver(): Life | null {
+    return this.running && this.shellLives && !this.heldEnd ? this.life : null;
+  }
+
   /** Types into the running process. Repeating an id types nothing. */
   async input(request: Verbs['input']['request']): Promise<Verbs['input']['answer']> {
     const at = await this.inputs.once(request, () => {
-      const { life } = this;
-      if (!this.running || !life)
-        throw new HoldfastError('no_running_process', { session: this.config.session });
+      const life = this.receiver;
+      if (!life) throw new HoldfastError('no_running_process', { session: this.config.session });
       return { at: this.log.end, typed: this.type(request, life) };
     });
     return { at, snapshot: this.snapshot() };
@@ -163,7 +167,7 @@ export class Session {
     const { command } = this;
     await life.shell.untilTaken();
     await life.input.type(text && this.secrets.fill(text), keys, enter, () => {
-      if (!this.running || this.command?.id !== command?.id)
+      if (this.receiver !== life || this.command?.id !== command?.id)
         throw new HoldfastError('no_running_process', { session: this.config.session });
       // In one step with the typing: an input that types nothing after all answers no prompt.
       this.checkPrompt(prompt);
@@ -188,11 +192,12 @@ export class Session {
 
   /** Raw bytes from a person at the terminal, recorded nowhere. False if nothing runs that could read them, or reads. */
   typeRaw(bytes: Buffer): boolean {
-    if (!this.running || !this.life?.input.hasRoomFor(bytes)) return false;
+    const life = this.receiver;
+    if (!life?.input.hasRoomFor(bytes)) return false;
     this.flush = true;
-    this.answered(this.life);
-    const { input, shell, watch } = this.life;
-    void shell.untilTaken().then(() => this.running && input.raw(bytes));
+    this.answered(life);
+    const { input, shell, watch } = life;
+    void shell.untilTaken().then(() => this.receiver === life && input.raw(bytes));
     watch.touch();
     return true;
   }
@@ -289,7 +294,8 @@ export class Session {
   /** A command is over once all of its output can be read. */
   private finishWhenWritten(end: End): void {
     this.record(this.secrets.mask.end(this.inBand.end()));
-    if (this.log.isStalled) this.heldEnd = end;
+    // The first end counts: a shell that dies later did not end the command.
+    if (this.running && this.log.isStalled) this.heldEnd ??= end;
     else this.finish(end);
   }
 
@@ -311,11 +317,9 @@ export class Session {
 
   private onShellEnd(exitCode: number): void {
     const signal = exitCode > 128 ? fatalSignal(exitCode - 128) : undefined;
+    const killedBy: KilledBy | null = signal ? { by: 'signal', reason: signal } : null;
     this.shellLives = false;
-    this.finishWhenWritten({
-      exitCode,
-      ...(signal && { signal, killedBy: { by: 'signal', reason: signal } }),
-    });
+    this.finishWhenWritten({ exitCode, signal, killedBy });
   }
 
   private onWaiting(shell: Shell): void {
@@ -384,10 +388,8 @@ export class Session {
   private facts(observedSince: number): Facts {
     const { running, startedAt, lastOutputAt, waiting } = this;
     const waitingSince = this.life?.watch.steadySince ?? 0;
-    const { end } = this.log;
-    const { isBack: promptIsBack } = this.prompts;
     const times = { now: performance.now(), startedAt, lastOutputAt, waitingSince, observedSince };
-    return { ...times, running, end, waiting, promptIsBack };
+    return { ...times, running, end: this.log.end, waiting, promptIsBack: this.prompts.isBack };
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -93,7 +93,7 @@ export class Shell {
   private taken: Promise<void> = Promise.resolve();
   private take: () => void = () => undefined;
   private isDown = false;
-  /** From then on its process id may belong to any process. */
+  /** From then on its process id may belong to any process, and the terminal's descriptor to any file. */
   private isLeaderGone = false;
   private ending = false;
   private ended = false;
@@ -189,12 +189,12 @@ export class Shell {
 
   /** Path of the terminal's device. */
   get ttyPath(): string | undefined {
-    return readLink(`/proc/${this.leader}/fd/0`);
+    return this.isLeaderGone ? undefined : readLink(`/proc/${this.leader}/fd/0`);
   }
 
-  /** Descriptor of the terminal's master side, for writes of bounded size. */
+  /** Descriptor of the terminal's master side, for writes of bounded size; -1 once it is closed. */
   get masterFd(): number {
-    return (this.terminal as unknown as { fd: number }).fd;
+    return this.isLeaderGone ? -1 : (this.terminal as unknown as { fd: number }).fd;
   }
 
   get foregroundGroup(): number | undefined {
@@ -269,7 +269,7 @@ export class Shell {
   }
 
   resize({ cols, rows }: TerminalSize): void {
-    if (!this.ended && !this.isDown) this.terminal.resize(cols, rows);
+    if (!this.ended && !this.isDown && !this.isLeaderGone) this.terminal.resize(cols, rows);
   }
 
   /** Stops reading the terminal: the kernel then stalls any program that prints. */

@@ -1,16 +1,22 @@
 // Typing around the start and the end of a command, in a holder's session in this process.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { contentHash } from '../../../../exec/command-records';
 import { Attachments } from '../../../../exec/holder/attachments';
 import { Session } from '../../../../exec/holder/session';
 import { sessionEnvironment } from '../../../../exec/host/session-environment';
+import { segmentPath } from '../../../../exec/output/log-segments';
 import { detectTreeKill } from '../../../../exec/processes/process-tree';
 import type { Snapshot } from '../../../../exec/protocol';
 import { sessionPaths, type SessionPaths } from '../../../../exec/session-paths';
+import { readTree } from '../../../../exec/tree-record';
 import { makeFolder } from '../../../../system/make-folder';
+import { until } from '../../../helpers/until';
+import { linksOf, processesMarked } from '../session-processes';
 
+/** An eighth of the log's limit. */
+const SEGMENT_BYTES = 10_000;
 const { signal } = new AbortController();
 const NOTHING_RUNS = { code: 'no_running_process' };
 
@@ -24,7 +30,7 @@ beforeEach(() => {
   const env = sessionEnvironment(process.env);
   const treeKill = detectTreeKill();
   const config = { session: 0, socketPath: join(dataDir, 'socket'), token: 'x', cwd: dataDir, env, treeKill };
-  session = new Session(config, paths, undefined);
+  session = new Session({ ...config, logBytes: 8 * SEGMENT_BYTES }, paths, undefined);
 });
 afterEach(async () => {
   await session.reset({ id: 'end', reason: null, by: 'reset' });
@@ -81,5 +87,82 @@ describe('a command that cannot be started', () => {
     const news = attachments.watch({ from: end, seen }, signal);
     await expect(starting).rejects.toThrow('EISDIR');
     expect(await news).toMatchObject({ running: null });
+  });
+});
+
+describe('while the disk is full', () => {
+  /** Not even root can open it as a file. */
+  const stall = (): void => mkdirSync(segmentPath(paths.log, SEGMENT_BYTES));
+  const unstall = (): void => rmdirSync(segmentPath(paths.log, SEGMENT_BYTES));
+  const degraded = (): string | null => session.snapshot().degraded ?? null;
+  const go = (): void => writeFileSync(join(dataDir, 'go'), '');
+  /** Leaves room for ten bytes. */
+  const fill = `printf '%0${SEGMENT_BYTES - 10}d' 0; cd /`;
+  const whenGo = (): string => `until [ -e '${dataDir}/go' ]; do sleep 0.02; done`;
+
+  beforeEach(async () => {
+    await run(fill, 'fill');
+    expect(await isOver()).toBe(true);
+    stall();
+  });
+
+  async function killLeader(): Promise<void> {
+    process.kill(readTree(paths)?.leader.pid ?? NaN, 'SIGKILL');
+    await until(() => session.folder() === dataDir);
+  }
+
+  /** Whether bash has reported the end of a command and waits for the next. */
+  const driverWaits = (): boolean =>
+    processesMarked(dataDir)
+      .filter((line) => line.includes(' bash ') && !line.includes('unshare'))
+      .some((line) => linksOf(line.split(' ')[0]).some((link) => link.endsWith('/down')));
+
+  /** The command has ended with 0; its output and its end have arrived at once, and wait for the disk. */
+  async function holdEnd(): Promise<void> {
+    await run(`${whenGo()}; printf '%0100d' 0`, 'held');
+    go();
+    // Without a turn of the event loop.
+    for (const began = performance.now(); !driverWaits() && performance.now() - began < 30_000;);
+    await until(() => degraded() !== null);
+    expect(session.snapshot().command).toMatchObject({ id: 'held', endedAt: null });
+  }
+
+  test('a command that has ended keeps its exit code when the shell is killed before its end is recorded', async () => {
+    await holdEnd();
+    await killLeader();
+    expect(session.snapshot().command).toMatchObject({ id: 'held', endedAt: null });
+    unstall();
+    expect(await isOver()).toBe(true);
+    expect(session.snapshot()).toMatchObject({
+      command: { id: 'held', exitCode: 0, signal: null, killedBy: null },
+      degraded: null,
+    });
+  });
+
+  test('a command that has ended takes no typing, though its end is not recorded yet', async () => {
+    await holdEnd();
+    await expect(input('a')).rejects.toMatchObject(NOTHING_RUNS);
+    expect(session.typeRaw(Buffer.from('b'))).toBe(false);
+    await killLeader();
+    await expect(input('c')).rejects.toMatchObject(NOTHING_RUNS);
+    expect(session.typeRaw(Buffer.from('d'))).toBe(false);
+    unstall();
+    expect(await isOver()).toBe(true);
+  });
+
+  test('the end of a shell in which nothing runs is not taken for that of the next command', async () => {
+    await run(`{ ${whenGo()}; printf '%0100d' 0; sleep 600; } &`, 'background');
+    expect(await isOver()).toBe(true);
+    go();
+    await until(() => degraded() !== null);
+    await killLeader();
+    unstall();
+    await until(() => degraded() === null);
+    await run('sleep 600', 'next');
+    await session.reset({ id: 'r', reason: 'enough', by: 'reset' });
+    expect(session.snapshot().command).toMatchObject({
+      ...{ id: 'next', exitCode: null },
+      killedBy: { by: 'reset', reason: 'enough' },
+    });
   });
 });
