@@ -1,23 +1,14 @@
 // Replays recorded histories against today's workflow code: could workflows that are open now continue?
 import type { DataConverter } from '@temporalio/common';
-import { Worker, type InjectedSinks, type ReplayWorkerOptions } from '@temporalio/worker';
+import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import type { HoldfastClient } from '../client/holdfast-client';
-import { CANCELLED_CALLS, type CancelledCallsSinks } from '../contracts/cancellations';
-import { RECORDED_MESSAGES, type RecordedMessagesSinks } from '../contracts/agents/recorded-messages';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withoutNamespace } from '../encryption/data-converter';
 import { checkOptions, CONVERTER } from '../workers/checked-options';
+import { NO_SINKS } from '../workers/no-sinks';
 import { workflowBundle } from '../workers/workflow-bundle';
-import type { SpanSinks } from '../workflows/messages/traced';
 import { quietenRuntime } from './quiet-runtime';
 import { fetchHistories, readHistories, type RecordedHistory } from './read-history';
-
-/** A replay calls none, and logs an error about one that it does not know. */
-const NO_SINKS: InjectedSinks<RecordedMessagesSinks & CancelledCallsSinks & SpanSinks> = {
-  [RECORDED_MESSAGES]: { add: { fn: () => undefined }, end: { fn: () => undefined } },
-  [CANCELLED_CALLS]: { tell: { fn: () => undefined } },
-  holdfastSpans: { tell: { fn: () => undefined } },
-};
 
 export interface ReplaySources {
   /** Files, or folders with `.json` files. */

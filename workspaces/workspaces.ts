@@ -105,15 +105,17 @@ export class Workspaces {
   /** Keeps checkpoints of another agent for this one, too. Throws `checkpoint_missing`. */
   async keep({ agent, hashes }: { agent: string; hashes: readonly string[] }): Promise<void> {
     const { git } = this.store;
-    const kept = await Promise.all(hashes.map((hash) => readCheckpoint(git, hash)));
-    await this.store.adding(() => keepFor(git, agent, kept));
+    // Looked up while nothing can be removed: a ref to what is gone would keep the store from ever being cleaned.
+    await this.store.adding(async () =>
+      keepFor(git, agent, await Promise.all(hashes.map((hash) => readCheckpoint(git, hash)))),
+    );
   }
 
   /** The same of as many as are there. */
   async keepKnown({ agent, hashes }: { agent: string; hashes: readonly string[] }): Promise<void> {
     this.store.prepare();
-    const known = await checkpointsThere(this.store.git, hashes);
-    await this.store.adding(() => keepFor(this.store.git, agent, known));
+    const { git } = this.store;
+    await this.store.adding(async () => keepFor(git, agent, await checkpointsThere(git, hashes)));
   }
 
   /** The files that a checkpoint does not hold: they were too large or could not be read. Throws `checkpoint_missing`. */

@@ -51,7 +51,7 @@ export function createWorkspaceActivities({
     },
 
     async keepCheckpoints(kept) {
-      return briefly(async () => {
+      return beating(async () => {
         await ownership.confirm();
         access.check('a checkpoint', 'looks');
         return workspaces.keepKnown(kept);

@@ -132,12 +132,21 @@ export class Holder {
     return true;
   }
 
+  /** Otherwise the session was deleted, and what is in its place belongs to the next holder. */
+  private isInPlace(): boolean {
+    try {
+      return statSync(this.paths.directory).ino === fstatSync(this.folder).ino && !this.isReplaced();
+    } catch {
+      return false;
+    }
+  }
+
   /** From now on requests find a closed connection, and then the next holder: this one begins nothing more. */
   async end(reason: string | null): Promise<unknown> {
     this.isEnding = true;
     const snapshot = await this.session.reset({ id: `close-${process.pid}`, reason, by: 'closed' });
     const { holder, process: ownProcess, tree } = this.paths;
-    for (const path of [holder, ownProcess, tree]) removeQuietly(path);
+    if (this.isInPlace()) for (const path of [holder, ownProcess, tree]) removeQuietly(path);
     // Leaves time to write the answer.
     setImmediate(() => this.socket.close());
     setTimeout(() => process.exit(0), 50);

@@ -7,6 +7,7 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import { endUnused } from '../end-unused';
+import { NO_SINKS } from '../no-sinks';
 import type { Deployment } from './deployment';
 import { EndedAgents } from './ended-agents';
 import { endPlaintextRuns } from './plaintext-runs';
@@ -111,6 +112,7 @@ export class EnrolledHosts {
       maxConcurrentActivityTaskExecutions: 10,
       maxConcurrentWorkflowTaskExecutions: 10,
       stickyQueueScheduleToStartTimeout: '2s',
+      sinks: NO_SINKS,
       ...stopsWithin(),
     });
   }

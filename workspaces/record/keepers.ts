@@ -35,14 +35,10 @@ export async function keepFor(
   const who = 'author Holdfast <> 0 +0000\ncommitter Holdfast <> 0 +0000';
   const parents = kept.map(({ hash }) => `parent ${hash}\n`).join('');
   const commit = `tree ${last.tree}\n${parents}${who}\n\n${AGENT}${agent}\n`;
-  const made = await git.run(['hash-object', '-t', 'commit', '-w', '--stdin'], {
-    input: Buffer.from(commit),
-  });
-  await git.run([
-    'update-ref',
-    `${agentFolder(agent)}/left-${last.hash.slice(0, 16)}`,
-    fromBytes(made).trim(),
-  ]);
+  const input = Buffer.from(commit);
+  const made = fromBytes(await git.run(['hash-object', '-t', 'commit', '-w', '--stdin'], { input })).trim();
+  // Named by all that it keeps: others may end with the same checkpoint.
+  await git.run(['update-ref', `${agentFolder(agent)}/left-${made.slice(0, 16)}`, made]);
 }
 
 /** The refs of each agent. */

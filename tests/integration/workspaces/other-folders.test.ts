@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { holdLock } from '../../../system/lock';
 import { everythingIn, TestWorkspace } from './workspace';
 
 let work: TestWorkspace;
@@ -118,4 +119,34 @@ test('what is lost of another agent keeps nobody from rewinding', async () => {
   for (const name of readdirSync(packs)) if (!before.includes(name)) rmSync(join(packs, name));
   await work.rewind(one.hash, { expected: two.hash });
   expect(readFileSync(join(work.cwd, 'a.txt'), 'utf8')).toBe('one');
+});
+
+test('what is kept for an agent of another one stays when that is gone, also when something else is kept that ends with the same checkpoint', async () => {
+  const hashes: string[] = [];
+  for (const text of ['one', 'two', 'three']) {
+    work.write('a.txt', text);
+    hashes.push((await work.checkpoint('original')).hash);
+  }
+  const [first = '', , last = ''] = hashes;
+  await work.workspaces.keepKnown({ agent: 'copy', hashes });
+  await work.workspaces.keep({ agent: 'copy', hashes: [last, last] });
+  await work.workspaces.collect({ isLiving: (agent) => agent === 'copy' });
+  await work.rewind(first, { agent: 'copy', expected: last });
+  expect(readFileSync(join(work.cwd, 'a.txt'), 'utf8')).toBe('one');
+});
+
+test('what a collection removes meanwhile is not kept, and the next collection works', async () => {
+  work.write('a.txt', 'one');
+  const { hash } = await work.checkpoint('original');
+  const release = await holdLock(join(work.folder, 'store.lock'));
+  const kept = work.workspaces.keepKnown({ agent: 'copy', hashes: [hash] });
+  for (const ref of work.git('for-each-ref', '--format=%(refname)').split('\n').filter(Boolean))
+    work.git('update-ref', '-d', ref);
+  work.git('repack', '-a', '-d', '-q');
+  for (const pack of readdirSync(join(work.folder, 'store.git', 'objects', 'pack')))
+    rmSync(join(work.folder, 'store.git', 'objects', 'pack', pack));
+  release();
+  await kept;
+  expect(await work.workspaces.agents()).toEqual([]);
+  await work.workspaces.collect({ isLiving: () => true });
 });

@@ -46,8 +46,9 @@ export class CarriedConversation {
 
   private withSummary(messages: readonly Message[]): readonly Message[] {
     const later = messages.slice(this.summed?.count);
-    // A rewind counts the messages of the whole conversation.
-    if (!this.summed || later.some(({ role }) => role === 'rewind')) return messages;
+    // These count the messages of the whole conversation.
+    const isCounting = later.some(({ role }) => role === 'rewind' || role === 'summary');
+    if (!this.summed || isCounting) return messages;
     return [...this.summed.messages, ...later];
   }
 }

@@ -15,15 +15,17 @@ export async function keepCopied(
   input: AgentInput,
   copied: readonly Message[],
 ): Promise<void> {
-  const { workspace } = input;
+  const { from, workspace } = input;
+  if (!from) return;
   const hashes = [...new Set([...checkpointsIn(copied), ...(workspace?.base ? [workspace.base] : [])])];
   // Since 0.3; before, they were removed with the original. Asked only then: no other history has the patch.
   if (hashes.length === 0 || !patched('copies-keep-checkpoints')) return;
   const { keepCheckpoints } = proxyActivities<WorkspaceActivities>({
     taskQueue: hostTaskQueue(hostNameOf(input)),
-    startToCloseTimeout: '1 minute',
+    startToCloseTimeout: '10 minutes',
     heartbeatTimeout: '15s',
-    retry: { maximumAttempts: 5 },
+    // Nobody waits for it.
+    retry: { maximumInterval: '5 minutes' },
     ...ownShare(),
   });
   try {

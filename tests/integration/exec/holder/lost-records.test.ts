@@ -1,6 +1,6 @@
 // A holder whose record was removed while nobody is connected to it: the session is still its own.
 import { spawn } from 'node:child_process';
-import { appendFileSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { HoldfastError } from '../../../../contracts/errors/holdfast-error';
 import type { HolderRecord } from '../../../../exec/client/holder-client';
 import { SessionHost } from '../../../../exec/host/session-host';
@@ -114,4 +114,23 @@ test('a holder changes neither its record nor its log while another living proce
   }
   process.kill(pid, 'SIGURG');
   await until(() => holderRecord(t, t.ref).identity.pid === pid);
+});
+
+test('a holder whose session was deleted removes nothing of the next holder in its place', async () => {
+  await t.run('echo deleted');
+  holder = holderRecord(t, t.ref);
+  const { pid } = holder.identity;
+  const { directory, holder: path, process: own, tree } = sessionPaths(t.dataDir, t.ref);
+  process.kill(pid, 'SIGSTOP');
+  await until(() => processStat(pid)?.state === 'T');
+  rmSync(directory, { recursive: true });
+  await worker.run(t.ref, { id: 'next', runtime: 'terminal', code: 'sleep 4000' });
+  const next = holderRecord(t, t.ref);
+  expect(next.identity.pid).not.toBe(pid);
+  process.kill(pid, 'SIGCONT');
+  process.kill(pid, 'SIGURG');
+  await until(() => !isAlive(holder.identity));
+  expect([path, own, tree].map((file) => existsSync(file))).toEqual([true, true, true]);
+  expect(holderRecord(t, t.ref).identity).toEqual(next.identity);
+  holder = next;
 });
