@@ -49,9 +49,6 @@ export class RepeatedLook {
    */
   async end(): Promise<void> {
     this.stop();
-    const over = new AbortController();
-    const limit = delay(END_MS, undefined, { signal: over.signal }).catch(() => undefined);
-    await Promise.race([this.current, limit]);
-    over.abort();
+    await Promise.race([this.current, delay(END_MS, undefined, { ref: false })]);
   }
 }

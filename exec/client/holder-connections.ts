@@ -60,7 +60,7 @@ export class HolderConnections {
         if (attempt < ATTEMPTS) continue;
         const identity = this.processOf(ref);
         if (!identity) return undefined;
-        throw unreachedSince(ref.session, { identity }, { why: 'it closes every connection at once', since });
+        throw unreachedSince(ref.session, identity, { why: 'it closes every connection at once', since });
       }
     }
   }
@@ -116,7 +116,7 @@ export class HolderConnections {
       if (this.holderOf(ref)) return true;
       if (performance.now() > until) {
         const why = `its record ${sessionPaths(this.dataDir, ref).holder} is gone, and it does not write it again`;
-        throw unreachedSince(ref.session, { identity }, { why, since });
+        throw unreachedSince(ref.session, identity, { why, since });
       }
       nudgeHolder(identity);
       await delay(AGAIN_MS);
@@ -137,7 +137,7 @@ export class HolderConnections {
     if (record.version > PROTOCOL_VERSION) {
       const of = record.release ? `${record.release.version} in ${record.release.folder}` : 'a later release';
       const why = `it is of release ${of}, and speaks protocol ${record.version}; this release speaks ${PROTOCOL_VERSION}`;
-      throw unreachedSince(ref.session, record, { why, since });
+      throw unreachedSince(ref.session, record.identity, { why, since });
     }
     for (;;) {
       try {
@@ -151,7 +151,7 @@ export class HolderConnections {
           const why = existsSync(socketPath)
             ? `it accepts no connection at ${socketPath}`
             : `its socket ${socketPath} is gone`;
-          throw unreachedSince(ref.session, record, { why, since });
+          throw unreachedSince(ref.session, record.identity, { why, since });
         }
         nudgeHolder(record.identity);
         await delay(AGAIN_MS);

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { HolderClient, type HolderRecord } from './holder-client';
+import type { Identity } from '../../system/processes/process-identity';
 import { processStat } from '../../system/processes/proc';
 import type { Verb, Verbs } from '../protocol';
 
@@ -82,7 +83,7 @@ export class HolderPulse {
   }
 
   private async mayBeSent(): Promise<boolean> {
-    return !(this.question || isStopped(this.record)) || this.answers();
+    return !(this.question || isStopped(this.record.identity)) || this.answers();
   }
 
   /** A timer, not a race: a promise that waits for days would accumulate the races it has lost. */
@@ -113,7 +114,7 @@ export class HolderPulse {
     const heldUpFor = (): number => performance.now() - question.began;
     let runsSince: number | null = null;
     while (!question.isAnswered) {
-      const stopped = isStopped(this.record);
+      const stopped = isStopped(this.record.identity);
       if (!stopped) runsSince ??= performance.now();
       const isLate = stopped
         ? heldUpFor() > STOPPED_MS
@@ -136,8 +137,9 @@ export class HolderPulse {
   }
 
   private silence(delivered: string): HoldfastError {
-    return unreachable(this.session, this.record, {
-      state: stateOf(this.record),
+    const { identity } = this.record;
+    return unreachable(this.session, identity, {
+      state: stateOf({ identity }),
       since: this.question?.askedAt ?? Date.now(),
       delivered,
     });
@@ -147,26 +149,25 @@ export class HolderPulse {
 /** For a holder that cannot be connected to. */
 export const unreachedSince = (
   session: number,
-  record: Pick<HolderRecord, 'identity'>,
+  identity: Identity,
   { why, since }: { why: string; since: number },
 ): HoldfastError =>
-  unreachable(session, record, {
-    state: isStopped(record) ? stateOf(record) : why,
+  unreachable(session, identity, {
+    state: isStopped(identity) ? stateOf({ identity }) : why,
     since,
     delivered: NOTHING_SENT,
   });
 
 function unreachable(
   session: number,
-  { identity }: Pick<HolderRecord, 'identity'>,
+  { pid }: Identity,
   { state, since, delivered }: { state: string; since: number; delivered: string },
 ): HoldfastError {
-  const facts = { session, pid: identity.pid, state, since: new Date(since).toISOString(), delivered };
+  const facts = { session, pid, state, since: new Date(since).toISOString(), delivered };
   return new HoldfastError('session_unreachable', facts);
 }
 
-const isStopped = ({ identity }: Pick<HolderRecord, 'identity'>): boolean =>
-  /^[tT]$/.test(processStat(identity.pid)?.state ?? '');
+const isStopped = ({ pid }: Identity): boolean => /^[tT]$/.test(processStat(pid)?.state ?? '');
 
 /** The process state in words, from proc(5). */
 export function stateOf({ identity }: Pick<HolderRecord, 'identity'>): string {

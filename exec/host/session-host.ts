@@ -125,7 +125,7 @@ export class SessionHost implements Terminals {
       if (attempt < ATTEMPTS) return this.run(ref, command, attempt + 1);
       const identity = this.connections.processOf(ref);
       const why = 'it closes every connection at once';
-      if (identity) throw unreachedSince(ref.session, { identity }, { why, since: Date.now() });
+      if (identity) throw unreachedSince(ref.session, identity, { why, since: Date.now() });
       throw endedAgain(attempt, err);
     }
   }

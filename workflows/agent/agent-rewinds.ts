@@ -1,17 +1,17 @@
 // An agent's `rewind`: brings back files, the conversation or both, between two turns. Recorded as a step of its own.
-import { CancellationScope, condition, patched, proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, condition, patched } from '@temporalio/workflow';
 import type { AgentSettings, Message } from '../../contracts/agents/agent';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
-import { hostNameOf, hostTaskQueue } from '../../contracts/ids';
+import { hostNameOf } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
-import type { RewoundWorkspace, WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
+import type { RewoundWorkspace } from '../../contracts/workspaces/requests-to-hosts';
 import { changedIn } from '../../contracts/workspaces/change-texts';
 import { planRewind, type RewindPlan } from '../../contracts/workspaces/conversation-steps';
 import type { RewindRequest, RewindResult } from '../../contracts/workspaces/rewinds';
 import { DELIVERY_MS, hostFailure } from '../host/host-activities';
-import { ownShare } from '../turn/calls/tool-activities';
+import { workspacesOn } from '../turn/calls/tool-activities';
 import { takeCheckpoint } from '../turn/turn-checkpoints';
 import { refuse } from '../messages/refusal';
 
@@ -132,13 +132,10 @@ export class AgentRewinds {
     const { agent, settings } = this.of;
     if (hash === null) throw new HoldfastError('no_checkpoint', { got: `step ${to}`, allowed: NO_FILES });
     const host = hostNameOf(settings);
-    const { rewindWorkspace } = proxyActivities<WorkspaceActivities>({
-      taskQueue: hostTaskQueue(host),
+    const { rewindWorkspace } = workspacesOn(host, {
       scheduleToStartTimeout: DELIVERY_MS,
       startToCloseTimeout: '1 hour',
-      heartbeatTimeout: '15s',
       retry: { initialInterval: '200ms', maximumInterval: '5s' },
-      ...ownShare(),
     });
     const asked = { agent, cwd: settings.cwd ?? null, to: hash, expected, foreign, force, dryRun };
     const summary = label(`${dryRun ? 'what a rewind would change' : 'rewind the files'}: to step ${to}`);

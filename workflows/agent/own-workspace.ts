@@ -1,18 +1,12 @@
 // The folder of an agent that works in one of its own: made before its first turn, and left at its end.
-import {
-  CancellationScope,
-  log,
-  proxyActivities,
-  workflowInfo,
-  type ActivityInterfaceFor,
-} from '@temporalio/workflow';
+import { CancellationScope, log, workflowInfo, type ActivityInterfaceFor } from '@temporalio/workflow';
 import type { AgentInput, AgentResult, AgentSettings } from '../../contracts/agents/agent';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
-import { hostNameOf, hostTaskQueue } from '../../contracts/ids';
+import { hostNameOf } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
 import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
 import { DELIVERY_MS, hostFailure } from '../host/host-activities';
-import { ownShare } from '../turn/calls/tool-activities';
+import { workspacesOn } from '../turn/calls/tool-activities';
 
 export class AgentOwnWorkspace {
   constructor(
@@ -58,13 +52,10 @@ export class AgentOwnWorkspace {
   }
 
   private get host(): ActivityInterfaceFor<WorkspaceActivities> {
-    return proxyActivities<WorkspaceActivities>({
-      taskQueue: hostTaskQueue(hostNameOf(this.input)),
+    return workspacesOn(hostNameOf(this.input), {
       scheduleToStartTimeout: DELIVERY_MS,
       startToCloseTimeout: '30 minutes',
-      heartbeatTimeout: '15s',
       retry: { initialInterval: '200ms', maximumInterval: '5s', maximumAttempts: 5 },
-      ...ownShare(),
     });
   }
 }

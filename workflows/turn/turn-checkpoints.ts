@@ -1,15 +1,14 @@
 // The checkpoints of a turn: one before its first step that may change files, and one after each. A step's checkpoint is
 // taken while the model is asked, and recorded before its reply.
-import { isCancellation, proxyActivities } from '@temporalio/workflow';
+import { isCancellation } from '@temporalio/workflow';
 import type { Message, TurnInput } from '../../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
-import { hostNameOf, hostTaskQueue } from '../../contracts/ids';
+import { hostNameOf } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
-import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
 import type { CheckpointOutcome } from '../../contracts/workspaces/checkpoints';
 import { DELIVERY_MS, hostFailure } from '../host/host-activities';
-import { ownShare } from './calls/tool-activities';
+import { workspacesOn } from './calls/tool-activities';
 
 type CheckpointMessage = Extract<Message, { role: 'checkpoint' }>;
 
@@ -76,13 +75,10 @@ export async function takeCheckpoint({
   before,
 }: CheckpointOfStep): Promise<CheckpointMessage> {
   const host = hostNameOf(settings);
-  const { checkpointWorkspace } = proxyActivities<WorkspaceActivities>({
-    taskQueue: hostTaskQueue(host),
+  const { checkpointWorkspace } = workspacesOn(host, {
     scheduleToStartTimeout: DELIVERY_MS,
     startToCloseTimeout: CHECKPOINT_TIMEOUT,
-    heartbeatTimeout: '15s',
     retry: { maximumAttempts: 3, initialInterval: '200ms' },
-    ...ownShare(),
   });
   const of = before ? { before } : {};
   const summary = label(`checkpoint ${before ? 'before' : 'after'} step ${step}`);

@@ -1,13 +1,12 @@
 // The checkpoints that the messages of a copied conversation name. They belong to the agent that they are from, and would be
 // removed with it.
-import { isCancellation, log, patched, proxyActivities } from '@temporalio/workflow';
+import { isCancellation, log, patched } from '@temporalio/workflow';
 import type { AgentInput, Message } from '../../../contracts/agents/agent';
 import { reasonOf } from '../../../contracts/errors/holdfast-error';
-import { hostNameOf, hostTaskQueue } from '../../../contracts/ids';
+import { hostNameOf } from '../../../contracts/ids';
 import { label } from '../../../contracts/text/labels';
 import { checkpointsIn } from '../../../contracts/workspaces/conversation-steps';
-import type { WorkspaceActivities } from '../../../contracts/workspaces/requests-to-hosts';
-import { ownShare } from '../../turn/calls/tool-activities';
+import { workspacesOn } from '../../turn/calls/tool-activities';
 
 /** In the background, whenever its host is there: a copy begins without it, too. */
 export async function keepCopied(
@@ -20,13 +19,10 @@ export async function keepCopied(
   const hashes = [...new Set([...checkpointsIn(copied), ...(workspace?.base ? [workspace.base] : [])])];
   // Since 0.3; before, they were removed with the original. Asked only then: no other history has the patch.
   if (hashes.length === 0 || !patched('copies-keep-checkpoints')) return;
-  const { keepCheckpoints } = proxyActivities<WorkspaceActivities>({
-    taskQueue: hostTaskQueue(hostNameOf(input)),
+  const { keepCheckpoints } = workspacesOn(hostNameOf(input), {
     startToCloseTimeout: '10 minutes',
-    heartbeatTimeout: '15s',
     // Nobody waits for it.
     retry: { maximumInterval: '5 minutes' },
-    ...ownShare(),
   });
   try {
     const summary = label('keep the checkpoints of the steps that it was given');

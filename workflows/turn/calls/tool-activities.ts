@@ -14,6 +14,7 @@ import { shareOf } from '../../../contracts/agents/shares';
 import { failedCall } from '../../../contracts/tools/failed-call';
 import { fromFailure } from '../../../contracts/errors/failure';
 import { hostTaskQueue, LOCAL_HOST } from '../../../contracts/ids';
+import type { WorkspaceActivities } from '../../../contracts/workspaces/requests-to-hosts';
 import type { ToolInvocation } from '../../../contracts/tools/tools';
 import { DELIVERY_MS, hostFailure } from '../../host/host-activities';
 
@@ -46,8 +47,20 @@ export const toolsAt = (
     ...options,
   });
 
+/** What hosts do with workspaces. How long that may take differs. */
+export const workspacesOn = (
+  host: string,
+  options: ActivityOptions,
+): ActivityInterfaceFor<WorkspaceActivities> =>
+  proxyActivities<WorkspaceActivities>({
+    taskQueue: hostTaskQueue(host),
+    heartbeatTimeout: '15s',
+    ...ownShare(),
+    ...options,
+  });
+
 /** The server gives an activity its workflow's tenant, but tells it only what the activity itself was scheduled with. */
-export function ownShare(): ActivityOptions {
+function ownShare(): ActivityOptions {
   const { fairnessKey } = workflowInfo().priority ?? {};
   return fairnessKey ? { priority: shareOf(fairnessKey) } : {};
 }
