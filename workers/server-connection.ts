@@ -1,12 +1,15 @@
 // The worker's two connections to the server: the native one that polls, and the client.
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
+import { IllegalStateError, type DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { connectTemporal, resolveServer, type ServerChoice } from '../client/connect';
 import { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { messageInterceptors } from '../client/delivery/traced-client';
 import { SameShare } from './same-share';
+
+const RETRY_MS = 1_000;
 
 export interface ConnectOptions extends ServerChoice {
   /** An existing connection, which its owner closes; of the other options only `namespace` applies. */
@@ -61,7 +64,22 @@ export async function connectServer({
   });
   const close = async (): Promise<void> => {
     await client.close();
-    await connection.close();
+    await connection.close().catch(() => void closeOnceFree(connection));
   };
   return { connection, client, namespace, dataConverter, close };
+}
+
+/**
+ * The SDK refuses to close what a worker still holds. One whose server does not answer holds it for up to half a minute
+ * after its stop.
+ */
+async function closeOnceFree(connection: NativeConnection): Promise<void> {
+  for (;;) {
+    await delay(RETRY_MS, undefined, { ref: false });
+    try {
+      return await connection.close();
+    } catch (err) {
+      if (!(err instanceof IllegalStateError)) return;
+    }
+  }
 }

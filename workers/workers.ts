@@ -5,7 +5,6 @@ import type { HoldfastClient } from '../client/holdfast-client';
 import { reasonOf } from '../contracts/errors/holdfast-error';
 import type { AgentsClaim } from './agents/agents-claim';
 import type { Deployment } from './agents/deployment';
-import { endUnused } from './end-unused';
 import type { EnrolledHosts } from './agents/enrolled-hosts';
 import type { FolderClaim } from './folder-claim';
 import type { HostWorker } from './host/host-worker';
@@ -17,6 +16,7 @@ import { tellStart, type WantedMetrics } from './telemetry/wanted-metrics';
 import type { ServerConnection } from './server-connection';
 import type { SubAgentSweep } from './agents/sub-agent-sweep';
 import type { TaskJournal } from './process/task-journal';
+import { endUnused, runInTime } from './worker-stop';
 
 const LEAVE_MS = 2_500;
 /** How long a start waits for the search for what killed workers had. */
@@ -106,7 +106,9 @@ export class Workers {
   shutdown(): void {
     this.isStopping = true;
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const { log } = this.parts;
+    const { agentSide, log } = this.parts;
+    // At the same time: together they must not take longer than people wait for a stop.
+    void agentSide?.enrolled.stop();
     if (!this.running)
       this.close().catch((err: unknown) => log.warn('workers did not close', { reason: reasonOf(err) }));
   }
@@ -142,7 +144,7 @@ export class Workers {
     // Before the dead worker's activities are answered: each answer is a workflow task that must come to us.
     if (agentSide) await resetCaches(temporal, lost, journal.lostWorkflows());
     const pollingSince = Date.now();
-    const runs = this.workers.map((worker) => worker.run().finally(() => this.shutdown()));
+    const runs = this.workers.map((worker) => runInTime(worker, worker.run()).finally(() => this.shutdown()));
     const ended = Promise.allSettled(runs);
     try {
       if (this.isStopping) this.shutdown();

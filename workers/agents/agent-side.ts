@@ -14,7 +14,7 @@ import { Deployment } from './deployment';
 import { offerOf } from './agents-offer';
 import type { Configuration } from '../configuration/configuration';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
-import { endUnused } from '../end-unused';
+import { endUnused } from '../worker-stop';
 import { AgentsGauges } from '../telemetry/agents-gauges';
 import type { WantedMetrics } from '../telemetry/wanted-metrics';
 import { EnrolledHosts } from './enrolled-hosts';

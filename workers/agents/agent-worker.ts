@@ -14,7 +14,7 @@ import type { SpanSinks } from '../../workflows/messages/traced';
 import { activityInterceptors } from '../telemetry/activity-interceptors';
 import { activatesPatch, type ToldAttributes } from '../search-attributes';
 import type { TaskJournal } from '../process/task-journal';
-import { stopsWithin } from '../stops-within';
+import { stopsWithin } from '../worker-stop';
 import type { Deployment } from './deployment';
 import { SLOTS } from './worker-slots';
 import { workflowBundle } from '../workflow-bundle';

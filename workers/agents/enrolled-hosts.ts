@@ -6,14 +6,13 @@ import type { Client } from '@temporalio/client';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
-import { endUnused } from '../end-unused';
 import { NO_SINKS } from '../no-sinks';
 import type { Deployment } from './deployment';
 import { EndedAgents } from './ended-agents';
 import { endPlaintextRuns } from './plaintext-runs';
 import { RepeatedLook } from '../repeated-look';
 import { activatesPatch, toldAttributes } from '../search-attributes';
-import { stopsWithin } from '../stops-within';
+import { endUnused, runInTime, stopsWithin } from '../worker-stop';
 import { workflowBundle } from '../workflow-bundle';
 
 /** The server may be unreachable. */
@@ -44,20 +43,31 @@ export class EnrolledHosts {
   );
   private readonly served = new Map<string, Served>();
   private isStopped = false;
+  private stopping: Promise<void> | undefined;
 
   constructor(private readonly options: EnrolledHostsOptions) {}
 
   start(): void {
-    this.looks.start({ now: true });
+    if (!this.isStopped) this.looks.start({ now: true });
   }
 
-  async stop(): Promise<void> {
+  /** May be called repeatedly. */
+  stop(): Promise<void> {
+    this.stopping ??= this.endAll();
+    return this.stopping;
+  }
+
+  private async endAll(): Promise<void> {
     this.isStopped = true;
+    this.shutdownServed();
     // One that has begun may still create a worker, which holds the connection. If it takes longer, it ends that itself.
     await this.looks.end();
-    const served = [...this.served.values()];
-    for (const { worker } of served) if (worker.getState() === 'RUNNING') worker.shutdown();
-    await Promise.all(served.map(({ ended }) => ended));
+    this.shutdownServed();
+    await Promise.all([...this.served.values()].map(({ ended }) => ended));
+  }
+
+  private shutdownServed(): void {
+    for (const { worker } of this.served.values()) if (worker.getState() === 'RUNNING') worker.shutdown();
   }
 
   private async look(): Promise<void> {
@@ -83,8 +93,7 @@ export class EnrolledHosts {
     const worker = await this.createWorker(sessions, deployment);
     await prepared;
     if (this.isStopped) return endUnused(worker);
-    const ended = worker
-      .run()
+    const ended = runInTime(worker, worker.run())
       .then(() => sessions.withDeadline(Date.now() + LEAVE_MS, async () => deployment?.leave()))
       .catch((err: unknown) => warn('an enrolled host is no longer served', { reason: reasonOf(err) }))
       .finally(() => this.served.delete(namespace));

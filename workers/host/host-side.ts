@@ -6,7 +6,7 @@ import { Sandbox } from '../../exec/sandbox/sandbox';
 import type { Terminals } from '../../exec/terminals';
 import type { OfferedTools } from '../../tools/offered-tools';
 import type { Configuration } from '../configuration/configuration';
-import { endUnused } from '../end-unused';
+import { endUnused } from '../worker-stop';
 import { HostClaim } from './host-claim';
 import { createHostWorker, type HostWorker, type HostWorkerOptions } from './host-worker';
 import { OfferLooks } from './offer-looks';

@@ -39,7 +39,7 @@ import type { OfferLooks } from './offer-looks';
 import { OrphanSweep } from './orphan-sweep';
 import type { PublishedStubs } from './published-stubs';
 import type { TaskJournal } from '../process/task-journal';
-import { stopsWithin } from '../stops-within';
+import { stopsWithin } from '../worker-stop';
 
 export interface HostWorkerOptions {
   host: string;

@@ -1,9 +1,6 @@
 // A Temporal server whose process exists but is stopped: commands say so, instead of waiting or taking it for absent.
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { quietenRuntime } from '../../../testing/quiet-runtime';
-import { createWorkers } from '../../../workers';
-import { until } from '../../helpers/until';
+import { runDist } from '../../helpers/engines/dist-process';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
@@ -36,32 +33,45 @@ test.each([['ps'], ['exec', 'true'], ['up'], ['output']])(
   60_000,
 );
 
-test('workers of agents stop in time, also while they look for enrolled hosts', async () => {
-  quietenRuntime();
-  const { identity, address } = engine.server();
-  const dataDir = join(engine.dataDir, 'embedded');
-  const workers = await createWorkers({ address, dataDir, host: null, queue: 'embedded' });
-  const look = jest.spyOn(workers.client.namespaces, 'all');
-  /** It gets no answer, whether it began before the server was stopped or after. */
-  const isLooking = async (): Promise<boolean> => {
-    const last = look.mock.results.at(-1)?.value as Promise<unknown> | undefined;
-    if (!last) return false;
-    const ended = last.then(
-      () => false,
-      () => false,
-    );
-    return Promise.race([ended, delay(200, true)]);
+/** Workers in a program of somebody else. Prints how many milliseconds their end took, the server being stopped. */
+const EMBEDDED = `
+  const { createWorkers } = load('workers/index');
+  const [address, server, dataDir, when] = args;
+  const freeze = () => process.kill(Number(server), 'SIGSTOP');
+  let decoding = () => {};
+  const payloadCodecs = [{ encode: async (all) => all, decode: async (all) => (decoding(), all) }];
+  const queue = 'embedded-' + process.pid;
+  const workers = await createWorkers({ address, dataDir, host: null, queue, dataConverter: { payloadCodecs } });
+  const { namespaces, quota } = workers.client;
+  const all = namespaces.all.bind(namespaces);
+  let isLooking = false;
+  namespaces.all = () => {
+    isLooking = true;
+    return all().finally(() => (isLooking = false));
   };
-  try {
-    await new Promise<void>(
-      (onReady, failed) => void workers.run({ onReady: () => onReady() }).catch(failed),
-    );
-    process.kill(identity.pid, 'SIGSTOP');
-    await until(isLooking);
-    const closed = workers.close().then(() => 'closed');
-    expect(await Promise.race([closed, delay(KILLED_AFTER_MS, 'killed', { ref: false })])).toBe('closed');
-  } finally {
-    process.kill(identity.pid, 'SIGCONT');
-    await workers.close();
+  await new Promise((onReady, failed) => void workers.run({ onReady: () => onReady() }).catch(failed));
+  if (when === 'during a workflow task') {
+    const frozen = new Promise((begun) => (decoding = () => (freeze(), begun())));
+    quota.add({ run: 'one', messages: 1, tokens: 1, costUsd: null }).catch(() => {});
+    await frozen;
+    decoding = () => {};
   }
-}, 90_000);
+  freeze();
+  while (when === 'during a look' && !isLooking) await new Promise((next) => setTimeout(next, 50));
+  const since = performance.now();
+  await workers.close();
+  console.log(performance.now() - since);`;
+
+test.each(['at rest', 'during a workflow task', 'during a look'])(
+  'workers of agents whose server is frozen stop in time, and their program ends: %s',
+  async (when) => {
+    const { identity, address } = engine.server();
+    const dataDir = join(engine.dataDir, `embedded-${when.replaceAll(' ', '-')}`);
+    const program = runDist(EMBEDDED, address, String(identity.pid), dataDir, when);
+    const tookMs = await program.nextLine().finally(() => process.kill(identity.pid, 'SIGCONT'));
+    expect(Number(tookMs)).toBeLessThan(KILLED_AFTER_MS);
+    await program.ended;
+    expect(program.child.exitCode).toBe(0);
+  },
+  90_000,
+);
