@@ -7,6 +7,7 @@ import type {
   ImageBlockParam,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages';
+import { functionParameters } from './function-parameters';
 import type { WireCall, WireProtocol } from './http-provider';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { messagesReply } from './replies/messages-reply';
@@ -66,7 +67,7 @@ const toolsOf = (tools: NonNullable<ModelRequest['tools']>): Tool[] =>
   tools.map(({ name, description, parameters }, index) => ({
     name,
     description,
-    input_schema: { ...parameters, type: 'object' },
+    input_schema: functionParameters(parameters),
     ...(index === tools.length - 1 && CACHED),
   }));
 

@@ -6,6 +6,7 @@ import type {
 } from 'openai/resources/chat/completions';
 import type { ToolDescription } from '../../contracts/tools/tools';
 import { cacheKey } from './cache-key';
+import { functionParameters } from './function-parameters';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import { isVendors, openaiClient, withAnswerFormat, type AnswerFormat } from './openai-client';
 import type { ChatMessage, ModelRequest } from '../provider';
@@ -86,4 +87,7 @@ function messageOf(message: ChatMessage, images: ModelRequest['images']): ChatCo
 }
 
 const toolOf = ({ name, description, parameters }: ToolDescription) =>
-  ({ type: 'function', function: { name, description, parameters: { ...parameters } } }) as const;
+  ({
+    type: 'function',
+    function: { name, description, parameters: functionParameters(parameters) },
+  }) as const;

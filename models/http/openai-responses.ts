@@ -6,6 +6,7 @@ import type {
 } from 'openai/resources/responses/responses';
 import type { ToolDescription } from '../../contracts/tools/tools';
 import { cacheKey } from './cache-key';
+import { functionParameters } from './function-parameters';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import { openaiClient, withAnswerFormat, type AnswerFormat } from './openai-client';
 import type { ChatMessage, ModelRequest } from '../provider';
@@ -62,6 +63,6 @@ const toolOf = ({ name, description, parameters }: ToolDescription): FunctionToo
   type: 'function',
   name,
   description,
-  parameters: { ...parameters },
+  parameters: functionParameters(parameters),
   strict: false,
 });

@@ -1,4 +1,4 @@
-// Schemas of answers that a server does not take.
+// Schemas of answers and of tools that a server does not take.
 import { ask, ModelSimulator, type Answer } from '../../helpers/services/model-simulator';
 
 let simulator: ModelSimulator;
@@ -67,3 +67,21 @@ test.each(['a list', 'an object'])('nothing is repeated where no schema was sent
   await expect(provider.reply(ask('hello', { tools: [], outputSchema }))).rejects.toThrow('No such thing.');
   expect(simulator.requests).toHaveLength(1);
 });
+
+test.each(['chat', 'responses', 'anthropic'] as const)(
+  'a tool whose schema the vendors refuse is offered with one that they take: %s',
+  async (wireApi) => {
+    const parameters = {
+      oneOf: [{ type: 'object' as const, properties: { at: { type: 'array' as const } } }],
+    };
+    const tool = {
+      ...{ name: 'look', description: 'Looks.', parameters, result: null },
+      ...{ effects: 'read_only' as const, runsOn: 'anywhere' as const },
+    };
+    await simulator.provider(wireApi).reply(ask('hello', { tools: [tool] }));
+    const [told] = (simulator.lastBody as { tools: Record<string, { parameters?: unknown } | undefined>[] }).tools;
+    const sent = told?.input_schema ?? told?.parameters ?? told?.function?.parameters;
+    expect(sent).toMatchObject({ type: 'object', properties: { at: { type: 'array', items: {} } } });
+    expect(sent).not.toHaveProperty('oneOf');
+  },
+);
