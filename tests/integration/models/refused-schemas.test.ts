@@ -79,7 +79,8 @@ test.each(['chat', 'responses', 'anthropic'] as const)(
       ...{ effects: 'read_only' as const, runsOn: 'anywhere' as const },
     };
     await simulator.provider(wireApi).reply(ask('hello', { tools: [tool] }));
-    const [told] = (simulator.lastBody as { tools: Record<string, { parameters?: unknown } | undefined>[] }).tools;
+    const [told] = (simulator.lastBody as { tools: Record<string, { parameters?: unknown } | undefined>[] })
+      .tools;
     const sent = told?.input_schema ?? told?.parameters ?? told?.function?.parameters;
     expect(sent).toMatchObject({ type: 'object', properties: { at: { type: 'array', items: {} } } });
     expect(sent).not.toHaveProperty('oneOf');
