@@ -89,7 +89,9 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
       // Asked once for both: a workflow that starts between two looks would be told as one that has ended.
       const found =
         err instanceof WorkflowNotFoundError ? await describe(to.client, to.workflowId) : undefined;
-      if (now - failingSince > patienceMs(err, to, found)) throw await explained(err, to, found);
+      const failingMs = now - failingSince;
+      if (failingMs > patienceMs(err, to, found) && (failingMs > PATIENCE_MS || !(await goesOn(err, to))))
+        throw await explained(err, to, found);
       if (!isTold && now - failingSince > DELAY_MS) {
         isTold = true;
         to.server.onDelay?.(isAway(err) ? `the server at ${to.server.address}` : reasonOf(err));
@@ -135,6 +137,12 @@ const describe = (
         throw new HoldfastError('no_server', { address: ofFrozen.address, reason: reasonOf(err) });
       return undefined;
     });
+
+/** On a busy machine several tasks may time out, of which the server still tells while the next ones are completed. */
+async function goesOn(err: unknown, { client, workflowId }: Delivery): Promise<boolean> {
+  const found = failsItsTasks(err) ? await describe(client, workflowId) : undefined;
+  return found !== undefined && !(await findStuck(client, found));
+}
 
 const queueOf = (found: Described | undefined): string | undefined =>
   found?.workflowExecutionInfo?.taskQueue ?? undefined;

@@ -44,7 +44,7 @@ function workflowFailingFrom(failsAt: number): { client: Client; looks: number[]
   return { client: client as unknown as Client, looks };
 }
 
-const waiting = (client: Client, answer: Promise<string>): Promise<string> =>
+const waiting = (client: Client, answer: () => Promise<string>): Promise<string> =>
   deliver(
     {
       client,
@@ -53,7 +53,7 @@ const waiting = (client: Client, answer: Promise<string>): Promise<string> =>
       server: { address: 'nowhere', queue: 'q' },
       needsWorker: false,
     },
-    () => answer,
+    answer,
   );
 
 test('a wait of an hour looks soon, and then twice a minute at most', async () => {
@@ -62,7 +62,7 @@ test('a wait of an hour looks soon, and then twice a minute at most', async () =
     const tick = (): unknown => (now >= HOUR_MS ? resolve('done') : setImmediate(tick));
     tick();
   });
-  expect(await waiting(client, answer)).toBe('done');
+  expect(await waiting(client, () => answer)).toBe('done');
   expect(looks[0]).toBeLessThanOrEqual(5_000);
   expect(looks.length).toBeLessThan(2 * 60 + 5);
   // Most agents take no longer than a minute.
@@ -74,9 +74,20 @@ test.each([0, 20_000, 600_000])(
   'a workflow that fails after %d ms is told within half a minute of that',
   async (failsAt) => {
     const { client } = workflowFailingFrom(failsAt);
-    await expect(waiting(client, new Promise(() => undefined))).rejects.toMatchObject({
+    await expect(waiting(client, () => new Promise(() => undefined))).rejects.toMatchObject({
       code: 'workflow_stuck',
     });
     expect(now - failsAt).toBeLessThanOrEqual(35_000);
   },
 );
+
+test.each([
+  ['is answered once it completes its tasks again', Infinity, 'done'],
+  ['is told after some seconds if it fails them again', 5_000, 'workflow_stuck'],
+])('a workflow of which the server says that its tasks fail %s', async (_what, failsAt, told) => {
+  const { client } = workflowFailingFrom(failsAt);
+  const send = (): Promise<string> =>
+    now >= 30_000 ? Promise.resolve('done') : Promise.reject(new Error('Workflow Task in failed state.'));
+  const code = (err: { code?: unknown }): unknown => err.code;
+  expect(await waiting(client, send).catch(code)).toBe(told);
+});
