@@ -66,7 +66,8 @@ class TreeSender {
       // The path of a pipe of a process, as `<(...)` gives it, leads to no name.
       const named = statSync(bytesOf(path), { bigint: true });
       if (!named.isFile() && !named.isDirectory()) throw notAFile(path, kindOf(named));
-      const real = split(nameOf(realpathSync(bytesOf(path), { encoding: 'buffer' })));
+      // Node's own version drops `..` before it follows links, and changes bytes that are no UTF-8.
+      const real = split(nameOf(realpathSync.native(bytesOf(path), { encoding: 'buffer' })));
       top = OpenFolder.at(name === '.' ? path : real.folder);
       if (name === '.' || real.name === '.') await this.sendRoot({ folder: top, name: '.', path: name }, '.');
       else await this.sendRoot({ folder: top, name: real.name, path: name }, name);

@@ -54,6 +54,24 @@ test('a tree arrives whole: modes, links, empty folders and files, names that ar
   expect(sender.bytes).toBe(3_000_001 + 8 + 1 + 5);
 });
 
+test('a path through a link and `..` gives the file that the kernel finds there', async () => {
+  mkdirSync(join(root, 'far', 'deep'), { recursive: true });
+  symlinkSync(join(root, 'far', 'deep'), join(from, 'link'));
+  writeFileSync(join(root, 'far', 'file'), 'the kernel’s');
+  writeFileSync(join(from, 'file'), 'another');
+  await copy(`${from}/link/../file`, to);
+  expect(readFileSync(join(to, 'file'), 'utf8')).toBe('the kernel’s');
+});
+
+test('a link into a folder whose name is no UTF-8 is copied from there', async () => {
+  const folder = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xe9])]);
+  mkdirSync(folder);
+  writeFileSync(Buffer.concat([folder, Buffer.from('/file')]), 'content');
+  symlinkSync(Buffer.concat([folder, Buffer.from('/file')]), join(from, 'link'));
+  await copy(join(from, 'link'), to);
+  expect(readFileSync(join(to, 'link'), 'utf8')).toBe('content');
+});
+
 test('an existing folder gets the tree in it; the same once more merges and replaces', async () => {
   writeFileSync(join(from, 'a'), 'one');
   await copy(from, to);
