@@ -10,8 +10,8 @@ import type { AuditLog } from '../../host/audit-log';
 import type { HostAccess } from '../../host/host-access';
 import type { Sandbox } from '../../sandbox/sandbox';
 import { PULSE_MS, SILENT_PULSES, encodeMessage } from '../channel';
-import { effectOf, type FilesRequest } from '../transfer-messages';
-import { pathOf, shown } from '../names';
+import { effectOf, type FilesRequest, type Name } from '../transfer-messages';
+import { pathOf, resolved, shown } from '../names';
 import type { FilesConfig } from '../serve-files';
 import { told } from '../transfer-errors';
 
@@ -44,6 +44,9 @@ export interface FilesIntroduction {
   request: FilesRequest;
 }
 
+/** Of a request that is not checked yet. */
+type Asked = Partial<Record<'is' | 'path' | 'base', unknown>>;
+
 export class FilesHost {
   private readonly open = new Set<ChildProcess>();
 
@@ -54,12 +57,12 @@ export class FilesHost {
    * `files_unreachable` at the limit.
    */
   admit(got: unknown, from: string): FilesIntroduction {
-    const { agent, request } = (got ?? {}) as { agent?: unknown; request?: { is?: unknown; path?: unknown } };
+    const { agent, request } = (got ?? {}) as { agent?: unknown; request?: Asked };
     const told = {
       what: request?.is === 'put' ? 'writeFiles' : 'readFiles',
       agent: isId(agent) ? agent : '',
       ...{ host: this.options.host, session: null, from },
-      ...(typeof request?.path === 'string' && { path: shown(request.path) }),
+      ...(typeof request?.path === 'string' && { path: this.meant(request.path, request.base) }),
     };
     try {
       const asked = this.check(got);
@@ -114,6 +117,17 @@ export class FilesHost {
   /** Ends all transfers; what they hold stays for the next. */
   close(): void {
     for (const child of this.open) child.stdin?.end();
+  }
+
+  /** The client names the base as freely as the path: only both together tell the file. */
+  private meant(path: Name, base: unknown): string {
+    try {
+      return shown(
+        resolved(pathOf(this.options.cwd), { path, base: typeof base === 'string' ? base : null }),
+      );
+    } catch {
+      return shown(path);
+    }
   }
 
   private check(got: unknown): FilesIntroduction {

@@ -1,6 +1,6 @@
 // Where a worker takes connections for files, when the system or somebody else takes away what it needs.
 import child, { ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -35,8 +35,8 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true });
 });
 
-async function ask(): Promise<unknown> {
-  const request = { is: 'get', path: pathOf('file'), base: null } as const;
+async function ask(path = 'file', base: string | null = null): Promise<unknown> {
+  const request = { is: 'get', path: pathOf(path), base: base === null ? null : pathOf(base) } as const;
   const channel = await openFiles({ dataDir }, { agent: 'a', host: 'local', request });
   try {
     return await channel.next();
@@ -49,6 +49,17 @@ test('a client is told that there are no file descriptors for its copy, however 
   // More than may be open at a time.
   for (let copy = 0; copy < 20; copy++)
     await expect(ask()).rejects.toMatchObject({ code: 'resources_exhausted' });
+});
+
+test.each([
+  ['hostname', '/etc', () => '/etc/hostname'],
+  ['../../etc/hostname', 'sub', () => join(dataDir, 'sub') + '/../../etc/hostname'],
+  ['/etc/hostname', '/home', () => '/etc/hostname'],
+  ['file', null, () => join(dataDir, 'file')],
+])('the audit log names the file that is asked for: %s in %s', async (path, base, file) => {
+  await ask(path, base).catch(() => undefined);
+  const [line = ''] = readFileSync(join(dataDir, 'audit.local.jsonl'), 'utf8').trim().split('\n');
+  expect(JSON.parse(line)).toMatchObject({ what: 'readFiles', outcome: 'approved', path: file() });
 });
 
 test('a socket that a cleaner has removed is made again, and copies go on', async () => {
