@@ -24,9 +24,8 @@ import type { Name } from './transfer-messages';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 export const PERMISSIONS = 0o777;
-/** The sticky bit: on a folder of its owner's it changes nothing for the owner. */
-const UNFINISHED = 0o1000;
-const OWNERS = 0o700;
+/** Sticky, and for its owner only: for the owner nothing changes, and nobody else gives a folder such a mode. */
+const UNFINISHED = 0o1700;
 
 /** The running kernel, which numbers the file systems; empty if it does not tell. */
 const MACHINE = bootOf();
@@ -104,15 +103,15 @@ export class OpenFolder {
     fchmodSync(this.fd, mode & PERMISSIONS);
   }
 
-  /** Until `setMode`, its owner can write to it, and `isUnfinished` tells it from a folder that was there. */
-  setUnfinished(mode: number): void {
-    fchmodSync(this.fd, unfinished(mode));
+  /** Until `setMode`, only its owner can use it, and `isUnfinished` tells it from a folder that was there. */
+  setUnfinished(): void {
+    fchmodSync(this.fd, UNFINISHED);
   }
 
-  /** Whether an interrupted transfer has made the folder, and was to leave it with this mode. */
-  isUnfinished(mode: number): boolean {
-    const { mode: own, uid } = fstatSync(this.fd);
-    return (own & 0o7777) === unfinished(mode) && uid === process.geteuid?.();
+  /** Whether a transfer has made the folder, and has not left it yet. */
+  get isUnfinished(): boolean {
+    const { mode, uid } = fstatSync(this.fd);
+    return (mode & 0o7777) === UNFINISHED && uid === process.geteuid?.();
   }
 
   /** Replaces what is there. */
@@ -164,5 +163,3 @@ export class OpenFolder {
     return Buffer.concat([this.own, Buffer.from('/'), bytesOf(name)]);
   }
 }
-
-const unfinished = (mode: number): number => (mode & PERMISSIONS) | OWNERS | UNFINISHED;

@@ -145,8 +145,8 @@ class TreeReceiver {
     let isOurs = isNew;
     try {
       this.checkDevice(own);
-      if (isNew) own.setUnfinished(entry.mode);
-      else isOurs = own.isUnfinished(entry.mode);
+      if (isNew) own.setUnfinished();
+      else isOurs = own.isUnfinished;
     } catch (err) {
       own.close();
       throw err;

@@ -98,12 +98,16 @@ test.each([
   }
 });
 
-test('a folder that was there keeps its mode', async () => {
-  chmodSync(from, 0o555);
+test.each([
+  ['0755', 0o755, 0o555],
+  ['1777, as /tmp has it', 0o1777, 0o777],
+  ['1755', 0o1755, 0o755],
+])('a folder that was there keeps its mode: %s', async (_what, own, source) => {
+  chmodSync(from, source);
   mkdirSync(join(to, 'from'));
-  chmodSync(join(to, 'from'), 0o755);
+  chmodSync(join(to, 'from'), own);
   await copy(from, to);
-  expect(statSync(join(to, 'from')).mode & 0o7777).toBe(0o755);
+  expect(statSync(join(to, 'from')).mode & 0o7777).toBe(own);
   chmodSync(from, 0o755);
 });
 
