@@ -27,6 +27,9 @@ export const PERMISSIONS = 0o777;
 /** Sticky, and for its owner only: for the owner nothing changes, and nobody else gives a folder such a mode. */
 const UNFINISHED = 0o1700;
 
+/** How file systems say that they have no hard links: exFAT and FAT, network and FUSE file systems. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'ENOSYS']);
+
 /** The running kernel, which numbers the file systems; empty if it does not tell. */
 const MACHINE = bootOf();
 
@@ -121,8 +124,24 @@ export class OpenFolder {
 
   /** Throws EEXIST if something is there. */
   place(from: Name, to: Name): void {
-    linkSync(this.path(from), this.path(to));
+    try {
+      linkSync(this.path(from), this.path(to));
+    } catch (err) {
+      if (!NO_LINKS.has((err as NodeJS.ErrnoException).code ?? '')) throw err;
+      return this.placeWithoutLink(from, to);
+    }
     this.remove(from);
+  }
+
+  /** An empty file takes the name first: of several at once, only one can make it. */
+  private placeWithoutLink(from: Name, to: Name): void {
+    closeSync(openSync(this.path(to), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600));
+    try {
+      this.rename(from, to);
+    } catch (err) {
+      this.remove(to);
+      throw err;
+    }
   }
 
   remove(name: Name): void {

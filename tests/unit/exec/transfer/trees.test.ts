@@ -1,6 +1,6 @@
 // A tree arrives as it was sent, and only where it was sent.
 import { execFileSync } from 'node:child_process';
-import {
+import fs, {
   chmodSync,
   existsSync,
   lstatSync,
@@ -31,6 +31,7 @@ beforeEach(() => {
   mkdirSync(to);
 });
 afterEach(() => {
+  jest.restoreAllMocks();
   execFileSync('chmod', ['-R', 'u+rwx', root]);
   rmSync(root, { recursive: true });
 });
@@ -97,6 +98,26 @@ test('with clobber off what exists stays, and the rest arrives', async () => {
   expect(readFileSync(join(to, 'b'), 'utf8')).toBe('new');
   expect(readdirSync(to).sort()).toEqual(['a', 'b', 'l']);
 });
+
+test.each(['EPERM', 'ENOTSUP', 'ENOSYS'])(
+  'with clobber off a file system without hard links gets every file that is not there: %s',
+  async (code) => {
+    const link = jest.spyOn(fs, 'linkSync').mockImplementation((_, target) => {
+      // Somebody else makes this one at the last moment.
+      if (String(target).endsWith('/b')) writeFileSync(join(to, 'b'), 'old');
+      throw Object.assign(new Error(code), { code });
+    });
+    writeFileSync(join(from, 'a'), 'new');
+    writeFileSync(join(from, 'b'), 'new');
+    const { sender } = await copy(`${from}/.`, to, { clobber: false });
+    expect(link).toHaveBeenCalledTimes(2);
+    expect(sender.of('done')).toContain('./a');
+    expect(sender.of('skipped')).toEqual(['./b']);
+    expect(readFileSync(join(to, 'a'), 'utf8')).toBe('new');
+    expect(readFileSync(join(to, 'b'), 'utf8')).toBe('old');
+    expect(readdirSync(to).sort()).toEqual(['a', 'b']);
+  },
+);
 
 test('sockets, devices and pipes are skipped and said, and nobody waits for them', async () => {
   execFileSync('mkfifo', [join(from, 'pipe')]);
