@@ -6,7 +6,7 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  fsyncSync,
+  fsync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -20,6 +20,7 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import type { Name } from './transfer-messages';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
@@ -165,8 +166,9 @@ export class OpenFolder {
   }
 
   /** What was renamed here survives a power cut. */
-  sync(): void {
-    fsyncSync(this.fd);
+  async sync(): Promise<void> {
+    // A slow disk must not keep this process from its pulses.
+    await promisify(fsync)(this.fd);
   }
 
   close(): void {

@@ -69,7 +69,7 @@ class TreeReceiver {
       else await this.hear(said);
     }
     await this.files.settle();
-    this.top?.sync();
+    await this.top?.sync();
     this.files.checkFailure();
     await this.channel.send({ is: 'ended' });
   }
@@ -183,9 +183,13 @@ class TreeReceiver {
     await this.files.settle();
     const level = this.levels.pop();
     if (!level) throw unexpected('a leave');
-    if (level.mode !== null) level.folder.setMode(level.mode);
-    level.folder.sync();
-    level.folder.close();
+    const { folder, mode } = level;
+    try {
+      if (mode !== null) folder.setMode(mode);
+      await folder.sync();
+    } finally {
+      folder.close();
+    }
   }
 
   private closeTop(): void {

@@ -198,6 +198,28 @@ test('a missing source, and a target in a folder that is missing, are told with 
   expect(sender.outcomes).toMatchObject([{ is: 'failed', error: { code: 'not_found' } }]);
 });
 
+test('while a slow disk records a folder, pulses go out; the copy ends once all are recorded', async () => {
+  mkdirSync(join(from, 'sub'));
+  let pulses = 0;
+  const pulse = setInterval(() => pulses++, 20);
+  const sentDuring: number[] = [];
+  const recorded = (before: number): unknown => sentDuring.push(pulses - before);
+  jest.spyOn(fs, 'fsyncSync').mockImplementation(() => {
+    const before = pulses;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    recorded(before);
+  });
+  jest.spyOn(fs, 'fsync').mockImplementation((_, done) => {
+    const before = pulses;
+    setTimeout(() => (recorded(before), done(null)), 200);
+  });
+  await copy(from, to);
+  clearInterval(pulse);
+  // Of the two folders, and of the one that they are in.
+  expect(sentDuring).toHaveLength(3);
+  expect(Math.min(...sentDuring)).toBeGreaterThan(0);
+});
+
 describe('a hostile sender', () => {
   /** Says these, and returns what the receiver made of it. */
   async function say(...messages: (Message | Buffer)[]): Promise<Seen> {
