@@ -1,6 +1,5 @@
 // Whether this host can confine its sessions, determined by trying: distributions and containers refuse namespaces in
 // many ways.
-import { spawnSync } from 'node:child_process';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { findOutsidePrograms } from './find-programs';
 import { Sandbox } from './sandbox';
@@ -29,7 +28,6 @@ export const NO_SANDBOX: SandboxChoice = {
   limits: {},
 };
 
-const TRIAL_MS = 10_000;
 const RETRIES = 2;
 
 /** The result of a trial: `profile` if it works, else `reason`. */
@@ -59,7 +57,7 @@ export async function trySandbox(settings: SandboxSettings, places: ProfilePlace
   if (!trial.profile || typeof settings.network === 'string') return trial;
   try {
     const sandbox = await Sandbox.open(trial.profile);
-    const said = run(sandbox, ['true']);
+    const said = sandbox.try(['true']);
     sandbox.close();
     return said === undefined ? trial : { reason: `access to its named hosts: ${said}` };
   } catch (err) {
@@ -79,23 +77,13 @@ export function tryBubblewrap(settings: SandboxSettings, places: ProfilePlaces):
   if (!programs) return { reason };
   const profile: SandboxProfile = { ...rights, programs, path };
   const sandbox = new Sandbox(profile);
-  let said = run(sandbox, ['true']);
+  let said = sandbox.try(['true']);
   // A socket to hide may vanish before it is hidden.
-  for (let more = RETRIES; said !== undefined && more > 0; more--) said = run(sandbox, ['true']);
+  for (let more = RETRIES; said !== undefined && more > 0; more--) said = sandbox.try(['true']);
   return said === undefined ? { profile } : { reason: `\`bwrap\` (${programs.bwrap}) failed: ${said}` };
 }
 
 /** Whether the number of processes is limited: not for root, which the kernel exempts. */
 export function limitsProcesses(profile: SandboxProfile): boolean {
-  return (
-    run(new Sandbox({ ...profile, limits: { processes: 1 } }), ['sh', '-c', 'true & wait']) !== undefined
-  );
-}
-
-/** Error output of a failed run. */
-function run(sandbox: Sandbox, command: readonly string[]): string | undefined {
-  const [file = '', ...args] = sandbox.program(sandbox.workspace, command);
-  const result = spawnSync(file, args, { encoding: 'utf8', timeout: TRIAL_MS });
-  if (result.status === 0) return undefined;
-  return result.stderr?.trim() || result.error?.message || `it ended with ${result.status ?? result.signal}`;
+  return new Sandbox({ ...profile, limits: { processes: 1 } }).try(['sh', '-c', 'true & wait']) !== undefined;
 }

@@ -1,4 +1,6 @@
 // An opened sandbox of a host: builds the command lines for what runs in it.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { answersFolder } from '../holder/shell/missing-packages';
 import { bubblewrapCommand, type Inside } from './bubblewrap';
 import { limitCommand } from './limits';
@@ -7,6 +9,8 @@ import { CoverWatch } from './cover-watch';
 import { isShown, lastingCovers, mountsOf } from './mounts';
 import type { SandboxNetwork } from './network';
 import { writableRoots, type SandboxProfile } from './profile';
+
+const TRIAL_MS = 10_000;
 
 export class Sandbox {
   /** Without a network no host can be reached, whatever the profile says. */
@@ -60,7 +64,20 @@ export class Sandbox {
    * earlier.
    */
   watch(onLost: (path: string) => void): CoverWatch {
-    return new CoverWatch(lastingCovers(mountsOf(this.profile, hostLook), hostLook), onLost);
+    const covers = lastingCovers(mountsOf(this.profile, hostLook), hostLook);
+    // bwrap makes the missing mount points. If the shell's did, it would be reported.
+    if (!covers.every((path) => existsSync(path))) this.try(['true']);
+    return new CoverWatch(covers, onLost);
+  }
+
+  /** Runs a program in the workspace; returns the error output of a failed run. */
+  try(command: readonly string[]): string | undefined {
+    const [file = '', ...args] = this.program(this.workspace, command);
+    const result = spawnSync(file, args, { encoding: 'utf8', timeout: TRIAL_MS });
+    if (result.status === 0) return undefined;
+    return (
+      result.stderr?.trim() || result.error?.message || `it ended with ${result.status ?? result.signal}`
+    );
   }
 
   /** A program that runs to its end; if missing, it is reported the way a shell does (127). */

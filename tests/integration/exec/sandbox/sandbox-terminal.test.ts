@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -142,6 +143,19 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
   test('a repository cannot be created if the workspace has none', async () => {
     expect(await t.run('git init -q . 2>&1; ls -A .git')).toMatchObject({ exitCode: 0 });
     expect(readdirSync(join(t.cwd, '.git'))).toEqual([]);
+  });
+
+  test('a shell lives in a workspace where somebody has removed the empty .git that an earlier one left', async () => {
+    const own = testHost({ sandbox: {} });
+    try {
+      expect(await own.run('true')).toMatchObject({ exitCode: 0 });
+      await own.host.close(own.ref, null);
+      rmdirSync(join(own.cwd, '.git'));
+      const next = { ref: otherSession(own, 1) };
+      expect(await own.run('sleep 1; echo x', next)).toMatchObject({ exitCode: 0, output: 'x\n' });
+    } finally {
+      await endWithoutTrace(own);
+    }
   });
 
   test('a session that takes the spare is in the same sandbox, and begins in its own folder', async () => {
