@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { kindOf, notRegular } from './host-files';
 
 /** As many links as Linux follows (path_resolution(7)). */
@@ -68,7 +68,8 @@ export async function followLinks(path: string): Promise<string> {
       const folder = dirname(target);
       if (link === undefined)
         return folder === target ? target : join(await followLinks(folder), basename(target));
-      target = resolve(dirname(target), link);
+      // Not `resolve`: where `..` leads depends on the links before it.
+      target = isAbsolute(link) ? link : `${folder}/${link}`;
     }
   }
   return target;

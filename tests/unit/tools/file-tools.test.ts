@@ -236,6 +236,15 @@ describe('write_file', () => {
     expect(readdirSync(path('real'))).toEqual(['a.txt']);
   });
 
+  test('creates the file that a link leads to, also where the link lies in a linked folder', async () => {
+    mkdirSync(path('far/real'), { recursive: true });
+    symlinkSync('far/real', path('linked'));
+    symlinkSync('../new.txt', path('far/real/link'));
+    await write.value({ file_path: 'linked/link', content: 'new' });
+    expect(readFileSync(path('far/new.txt'), 'utf8')).toBe('new');
+    expect(existsSync(path('new.txt'))).toBe(false);
+  });
+
   test('makes folders if asked to, and only then', async () => {
     expect(await write.error({ file_path: 'x/y/a.txt', content: '' })).toMatchObject({
       code: 'not_found',
