@@ -7,6 +7,10 @@ import { withoutSecrets, type McpServerSettings } from './mcp-settings';
 /** JSON-RPC codes that the SDK made up for its own purposes. */
 const REQUEST_TIMEOUT = -32_001;
 const NOT_FOUND = 404;
+/** How a ping is refused that cannot be wrong in itself: the server does not know the session. */
+const SESSION_REFUSALS = [400, NOT_FOUND];
+/** From a gateway that does not reach the server. */
+const GATEWAY_FAULTS = [502, 504];
 
 export interface FailedCall {
   /** The server's. */
@@ -20,6 +24,14 @@ export interface FailedCall {
 /** An HTTP server that was restarted does not know the session: it has run nothing. */
 export const isSessionGone = (err: unknown): boolean => httpStatus(err) === NOT_FOUND;
 
+/** Whether a server that failed a ping is there, and goes on with its calls: a rate limit refuses pings, too. */
+export function isThere(err: unknown): boolean {
+  const status = httpStatus(err);
+  return (
+    isAnswer(err) || (status !== undefined && ![...SESSION_REFUSALS, ...GATEWAY_FAULTS].includes(status))
+  );
+}
+
 /** The typed error for the caller; `unknown_outcome` if a call that runs once may have taken effect. */
 export function callFailure(err: unknown, call: FailedCall): HoldfastError {
   const { settings, tool, lost } = call;
@@ -32,7 +44,7 @@ export function callFailure(err: unknown, call: FailedCall): HoldfastError {
     );
   const status = httpStatus(err);
   // It is an answer, though not a useful one: nothing is unknown.
-  if (isAnswer(err) || (status !== undefined && status >= 400 && status < 500))
+  if (isAnswer(err) || (status !== undefined && status < 500))
     return toolFailed(settings, tool, err instanceof HoldfastError ? err.detail : reasonOf(err));
   return unanswered(call, 'mcp_server_lost', reasonOf(err));
 }
@@ -64,7 +76,7 @@ function unanswered(
 }
 
 /** Whether the server has answered, though not with a result that we can use. */
-export const isAnswer = (err: unknown): boolean =>
+const isAnswer = (err: unknown): boolean =>
   err instanceof HoldfastError || (isMcpError(err) && !isTimeout(err));
 
 /** Checked by name: importing the class would load the SDK. */
@@ -77,8 +89,8 @@ export const isTimeout = (err: unknown): boolean =>
 const hasTimeout = (data: unknown): boolean =>
   typeof data === 'object' && data !== null && ('timeout' in data || 'maxTotalTimeout' in data);
 
-/** HTTP status of an error of the streamable HTTP transport; undefined for all others. */
+/** With which HTTP status the server refused a request; undefined for all other errors. */
 function httpStatus(err: unknown): number | undefined {
   const code = err instanceof Error && err.name !== 'McpError' ? (err as { code?: unknown }).code : undefined;
-  return typeof code === 'number' ? code : undefined;
+  return typeof code === 'number' && code >= 400 ? code : undefined;
 }

@@ -5,7 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { parseWith } from '../../contracts/schemas/parse';
-import { isAnswer, isTimeout } from './call-failure';
+import { isThere, isTimeout } from './call-failure';
 import { listTools, type ListedTools } from './list-tools';
 import type { HttpServer, McpServerSettings } from './mcp-settings';
 import { GroupStdioTransport } from './stdio-transport';
@@ -214,7 +214,7 @@ function pinging(
     client
       .request({ method: 'ping' }, answer, { timeout: Math.max(ms, PING_MS) })
       .catch((err: unknown) =>
-        isAnswer(err) ? undefined : giveUp(`it did not answer a ping: ${explained(err)}`),
+        isThere(err) ? undefined : giveUp(`it did not answer a ping: ${explained(err)}`),
       )
       .finally(() => (isAsking = false));
   };

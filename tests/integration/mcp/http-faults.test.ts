@@ -1,0 +1,37 @@
+// MCP servers over HTTP that refuse, forget, fall silent or break off: which calls are lost by it, and which are not.
+import { testServers, type TestServers } from '../../helpers/services/mcp-servers';
+import { say, scriptedMcp, type Script, type ScriptedMcp } from '../../helpers/services/scripted-mcp';
+import type { McpServerSettings } from '../../../tools/mcp/mcp-settings';
+import { until } from '../../helpers/until';
+
+let server: ScriptedMcp;
+let running: TestServers | undefined;
+afterEach(async () => {
+  await running?.end();
+  running = undefined;
+  await server.end();
+});
+
+async function connect(script: Script, more?: Partial<McpServerSettings>): Promise<TestServers> {
+  server = await scriptedMcp(script);
+  running = testServers(server.settings(more));
+  await running.connected();
+  return running;
+}
+const run = (servers: TestServers, n = 1, signal?: AbortSignal): ReturnType<TestServers['call']> =>
+  servers.call('mcp__web__run', { n }, signal);
+
+test('a call that is refused by a rate limit leaves the other calls running', async () => {
+  const servers = await connect({
+    'tools/call': (response, message) =>
+      message.params?.arguments?.n === 1
+        ? setTimeout(() => say(response, message, 'done'), 1_000)
+        : response.writeHead(429).end('slow down'),
+    ping: (response) => response.writeHead(429).end('slow down'),
+  });
+  const long = run(servers, 1);
+  await until(() => server.sent.includes('tools/call'));
+  expect(JSON.stringify(await run(servers, 2))).toContain('slow down');
+  expect(await long).toEqual({ ok: true, value: 'done' });
+  expect(server.sent.filter((method) => method === 'initialize')).toHaveLength(1);
+});
