@@ -2,7 +2,7 @@
 // workers without MCP servers do not pay for it.
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { CallToolResult, ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { parseWith } from '../../contracts/schemas/parse';
 import { isThere, isTimeout } from './call-failure';
@@ -29,11 +29,7 @@ export interface ConnectionOptions {
 export interface McpConnection {
   readonly isOpen: boolean;
   /** Throws `invalid_input` if the answer is not a result of a tool. */
-  callTool(
-    name: string,
-    args: Record<string, unknown>,
-    options: { signal: AbortSignal; timeoutMs: number },
-  ): Promise<CallToolResult>;
+  callTool(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>;
   /** Why it ended. */
   ended: Promise<string>;
   /** Resolves when the server's processes are gone. */
@@ -48,6 +44,7 @@ export async function openConnection(
   const { client, transport } = await prepare(settings, options);
   let isOpen = true;
   let silence = '';
+  const calls = new Set<Promise<unknown>>();
   const ended = new Promise<string>((resolve) => {
     client.onclose = () => {
       isOpen = false;
@@ -76,10 +73,19 @@ export async function openConnection(
     throw new Error(reason, { cause: err });
   }
   const { CallToolResultSchema, ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
-  const check = pinging(client, ResultSchema, (reason) => {
-    silence = reason;
-    return close();
-  });
+  /** A server that does one thing at a time answers when a call that runs is done. */
+  const ping = async (): Promise<void> => {
+    const timeout = calls.size > 0 ? Math.max(settings.toolMs, PING_MS) : PING_MS;
+    try {
+      await client.request({ method: 'ping' }, ResultSchema, { timeout });
+    } catch (err) {
+      if (isThere(err)) return;
+      silence = `it did not answer a ping: ${explained(err)}`;
+      await close();
+    }
+  };
+  let pinging: Promise<void> | undefined;
+  const check = (): void => void (pinging ??= ping().finally(() => (pinging = undefined)));
   // If a server no longer answers, the SDK keeps trying without telling its callers.
   if (settings.transport.kind === 'http')
     client.onerror = (err) => {
@@ -90,22 +96,27 @@ export async function openConnection(
     get isOpen() {
       return isOpen && !isEnding(transport);
     },
-    async callTool(name, args, { signal: stop, timeoutMs }) {
+    async callTool(name, args, stop) {
       const request = { method: 'tools/call', params: { name, arguments: args } };
-      const answer = await lasting(stop, (inner) =>
+      const call = lasting(stop, (signal) =>
         client.request(request, ResultSchema, {
-          signal: inner,
-          timeout: timeoutMs,
+          signal,
+          timeout: settings.toolMs,
           // Requests progress reports from the server: each report restarts the wait.
           onprogress: () => undefined,
           resetTimeoutOnProgress: true,
         }),
-      ).catch((err: unknown) => {
+      );
+      calls.add(call);
+      try {
+        return parseWith(CallToolResultSchema, 'it has run, but its result', await call);
+      } catch (err) {
         // A server that hangs keeps its connection.
-        if (isTimeout(err)) check(timeoutMs);
+        if (isTimeout(err)) check();
         throw err;
-      });
-      return parseWith(CallToolResultSchema, 'it has run, but its result', answer);
+      } finally {
+        calls.delete(call);
+      }
     },
     ended,
     close,
@@ -196,26 +207,4 @@ async function watchTools(
       .catch((err: unknown) => warn(`its tools could not be listed again: ${reasonOf(err)}`));
   });
   onTools(await list({ signal }));
-}
-
-/**
- * Returns a check whether the server still answers, one at a time. A server that is merely slow answers a ping, if only
- * by refusing it; one that does one thing at a time, once that is done: `ms` is how long it may take.
- */
-function pinging(
-  client: Client,
-  answer: typeof ResultSchema,
-  giveUp: (reason: string) => Promise<void>,
-): (ms?: number) => void {
-  let isAsking = false;
-  return (ms = 0) => {
-    if (isAsking) return;
-    isAsking = true;
-    client
-      .request({ method: 'ping' }, answer, { timeout: Math.max(ms, PING_MS) })
-      .catch((err: unknown) =>
-        isThere(err) ? undefined : giveUp(`it did not answer a ping: ${explained(err)}`),
-      )
-      .finally(() => (isAsking = false));
-  };
 }

@@ -123,7 +123,7 @@ export class McpServer {
     for (let attempt = 1; ; attempt++) {
       const connection = await this.connected(context.signal);
       try {
-        return await connection.callTool(tool, args, { signal: context.signal, timeoutMs: settings.toolMs });
+        return await connection.callTool(tool, args, context.signal);
       } catch (err) {
         if (context.signal.aborted) throw err;
         if (isSessionGone(err) && attempt === 1) {

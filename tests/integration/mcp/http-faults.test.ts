@@ -1,6 +1,14 @@
 // MCP servers over HTTP that refuse, forget, fall silent or break off: which calls are lost by it, and which are not.
+import { setTimeout as delay } from 'node:timers/promises';
 import { testServers, type TestServers } from '../../helpers/services/mcp-servers';
-import { say, scriptedMcp, type Script, type ScriptedMcp } from '../../helpers/services/scripted-mcp';
+import {
+  EVENTS,
+  reply,
+  say,
+  scriptedMcp,
+  type Script,
+  type ScriptedMcp,
+} from '../../helpers/services/scripted-mcp';
 import type { McpServerSettings } from '../../../tools/mcp/mcp-settings';
 import { until } from '../../helpers/until';
 
@@ -35,3 +43,21 @@ test('a call that is refused by a rate limit leaves the other calls running', as
   expect(await long).toEqual({ ok: true, value: 'done' });
   expect(server.sent.filter((method) => method === 'initialize')).toHaveLength(1);
 });
+
+test('a server that is busy with a call is kept when its stream of notifications breaks off', async () => {
+  let free = Promise.resolve();
+  const servers = await connect({
+    'tools/call': (response, message) => {
+      free = delay(7_000);
+      void free.then(() => say(response, message, 'done'));
+    },
+    // It does one thing at a time.
+    ping: (response, { id }) => void free.then(() => reply(response, id, {})),
+    GET: (response) => {
+      response.writeHead(200, EVENTS).flushHeaders();
+      void until(() => server.sent.includes('tools/call')).then(() => response.destroy());
+    },
+  });
+  expect(await run(servers)).toEqual({ ok: true, value: 'done' });
+  expect(server.sent).toContain('ping');
+}, 30_000);
