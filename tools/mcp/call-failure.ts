@@ -6,9 +6,8 @@ import { withoutSecrets, type McpServerSettings } from './mcp-settings';
 
 /** JSON-RPC codes that the SDK made up for its own purposes. */
 const REQUEST_TIMEOUT = -32_001;
+const CONNECTION_CLOSED = -32_000;
 const NOT_FOUND = 404;
-/** How a ping is refused that cannot be wrong in itself: the server does not know the session. */
-const SESSION_REFUSALS = [400, NOT_FOUND];
 /** From a gateway that does not reach the server. */
 const GATEWAY_FAULTS = [502, 504];
 
@@ -24,12 +23,19 @@ export interface FailedCall {
 /** An HTTP server that was restarted does not know the session: it has run nothing. */
 export const isSessionGone = (err: unknown): boolean => httpStatus(err) === NOT_FOUND;
 
+/** The same, said to a ping: some servers say it with 400, which a ping deserves for no other reason. */
+export const isSessionRefused = (err: unknown): boolean => [400, NOT_FOUND].includes(httpStatus(err) ?? 0);
+
 /** Whether a server that failed a ping is there, and goes on with its calls: a rate limit refuses pings, too. */
 export function isThere(err: unknown): boolean {
   const status = httpStatus(err);
-  return (
-    isAnswer(err) || (status !== undefined && ![...SESSION_REFUSALS, ...GATEWAY_FAULTS].includes(status))
-  );
+  return isAnswer(err) || (status !== undefined && !GATEWAY_FAULTS.includes(status));
+}
+
+/** Whether the server has answered a call, though not with a result that we can use: nothing is unknown. */
+export function isRefusal(err: unknown): boolean {
+  const status = httpStatus(err);
+  return isAnswer(err) || (status !== undefined && status < 500);
 }
 
 /** The typed error for the caller; `unknown_outcome` if a call that runs once may have taken effect. */
@@ -42,9 +48,7 @@ export function callFailure(err: unknown, call: FailedCall): HoldfastError {
       'deadline',
       `it did not answer within ${settings.toolMs} ms, and was told to stop`,
     );
-  const status = httpStatus(err);
-  // It is an answer, though not a useful one: nothing is unknown.
-  if (isAnswer(err) || (status !== undefined && status < 500))
+  if (isRefusal(err))
     return toolFailed(settings, tool, err instanceof HoldfastError ? err.detail : reasonOf(err));
   return unanswered(call, 'mcp_server_lost', reasonOf(err));
 }
@@ -77,7 +81,11 @@ function unanswered(
 
 /** Whether the server has answered, though not with a result that we can use. */
 const isAnswer = (err: unknown): boolean =>
-  err instanceof HoldfastError || (isMcpError(err) && !isTimeout(err));
+  err instanceof HoldfastError || (isMcpError(err) && !isTimeout(err) && !isClosing(err));
+
+/** With its words: servers use the same code. */
+const isClosing = ({ code, message }: McpError): boolean =>
+  code === (CONNECTION_CLOSED as number) && message.endsWith('Connection closed');
 
 /** Checked by name: importing the class would load the SDK. */
 const isMcpError = (err: unknown): err is McpError => err instanceof Error && err.name === 'McpError';

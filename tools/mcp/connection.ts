@@ -1,11 +1,12 @@
 // One connection to an MCP server, from its handshake to its end. The SDK is loaded with the first connection, so that
 // workers without MCP servers do not pay for it.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { parseWith } from '../../contracts/schemas/parse';
-import { isThere, isTimeout } from './call-failure';
+import { isSessionGone, isSessionRefused, isThere, isTimeout } from './call-failure';
 import { listTools, type ListedTools } from './list-tools';
 import type { HttpServer, McpServerSettings } from './mcp-settings';
 import { GroupStdioTransport } from './stdio-transport';
@@ -14,6 +15,8 @@ export type { CallToolResult };
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const PING_MS = 5_000;
+/** For the other calls, when one was told that the session is gone: they are told, too, and may be made again. */
+const DRAIN_MS = 2_000;
 
 export interface ConnectionOptions {
   /** Holdfast's version, for the server. */
@@ -27,6 +30,7 @@ export interface ConnectionOptions {
 }
 
 export interface McpConnection {
+  /** Whether it takes calls. */
   readonly isOpen: boolean;
   /** Throws `invalid_input` if the answer is not a result of a tool. */
   callTool(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>;
@@ -42,13 +46,14 @@ export async function openConnection(
   options: ConnectionOptions,
 ): Promise<McpConnection> {
   const { client, transport } = await prepare(settings, options);
-  let isOpen = true;
-  let silence = '';
+  let isClosed = false;
+  /** Why we close it. */
+  let fault = '';
   const calls = new Set<Promise<unknown>>();
   const ended = new Promise<string>((resolve) => {
     client.onclose = () => {
-      isOpen = false;
-      resolve(silence || endingOf(transport) || 'the connection was closed');
+      isClosed = true;
+      resolve(fault || endingOf(transport) || 'the connection was closed');
     };
   });
   const close = async (): Promise<void> => {
@@ -73,15 +78,24 @@ export async function openConnection(
     throw new Error(reason, { cause: err });
   }
   const { CallToolResultSchema, ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+  /** It takes no new calls, and closes when those that it has have ended. */
+  const retire = async (): Promise<void> => {
+    fault ||= 'it no longer knows the session';
+    const late = delay(DRAIN_MS, undefined, { ref: false });
+    await Promise.race([Promise.allSettled(calls), late]);
+    await close();
+  };
   /** A server that does one thing at a time answers when a call that runs is done. */
   const ping = async (): Promise<void> => {
     const timeout = calls.size > 0 ? Math.max(settings.toolMs, PING_MS) : PING_MS;
     try {
       await client.request({ method: 'ping' }, ResultSchema, { timeout });
     } catch (err) {
-      if (isThere(err)) return;
-      silence = `it did not answer a ping: ${explained(err)}`;
-      await close();
+      if (isSessionRefused(err)) await retire();
+      else if (!isThere(err)) {
+        fault ||= `it did not answer a ping: ${explained(err)}`;
+        await close();
+      }
     }
   };
   let pinging: Promise<void> | undefined;
@@ -94,7 +108,7 @@ export async function openConnection(
     };
   return {
     get isOpen() {
-      return isOpen && !isEnding(transport);
+      return !isClosed && !fault && !isEnding(transport);
     },
     async callTool(name, args, stop) {
       const request = { method: 'tools/call', params: { name, arguments: args } };
@@ -113,6 +127,7 @@ export async function openConnection(
       } catch (err) {
         // A server that hangs keeps its connection.
         if (isTimeout(err)) check();
+        if (isSessionGone(err)) void retire();
         throw err;
       } finally {
         calls.delete(call);

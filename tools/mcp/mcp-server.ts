@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Tool } from '../tool';
 import { asTool, type CallServer } from './as-tool';
-import { callFailure, isSessionGone } from './call-failure';
+import { callFailure, isRefusal, isSessionGone } from './call-failure';
 import { openConnection, type McpConnection } from './connection';
 import type { ListedTools } from './list-tools';
 import { withoutSecrets, type McpServerSettings } from './mcp-settings';
@@ -126,11 +126,8 @@ export class McpServer {
         return await connection.callTool(tool, args, context.signal);
       } catch (err) {
         if (context.signal.aborted) throw err;
-        if (isSessionGone(err) && attempt === 1) {
-          await connection.close();
-          continue;
-        }
-        const lost = connection.isOpen ? null : await connection.ended;
+        if (isSessionGone(err) && attempt === 1) continue;
+        const lost = connection.isOpen || isRefusal(err) ? null : await connection.ended;
         throw callFailure(err, { settings, tool, effects, lost });
       }
     }

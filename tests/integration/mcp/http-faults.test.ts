@@ -61,3 +61,20 @@ test('a server that is busy with a call is kept when its stream of notifications
   expect(await run(servers)).toEqual({ ok: true, value: 'done' });
   expect(server.sent).toContain('ping');
 }, 30_000);
+
+test('calls that a restarted server refuses together are each run once, on a new session', async () => {
+  const ran: unknown[] = [];
+  const servers = await connect({
+    'tools/call': (response, message) => {
+      const n = message.params?.arguments?.n;
+      ran.push(n);
+      say(response, message, `done ${String(n)}`);
+    },
+  });
+  server.forgetSessions();
+  const all = [1, 2, 3, 4, 5];
+  expect(await Promise.all(all.map((n) => run(servers, n)))).toEqual(
+    all.map((n) => ({ ok: true, value: `done ${n}` })),
+  );
+  expect(ran.sort()).toEqual(all);
+});
