@@ -46,12 +46,14 @@ export class McpServer {
   /** Calls that wait for a connection. */
   private waiting = 0;
 
+  /** Connects when `predecessor`, the end of one with the same name, is over: a server must not run twice. */
   constructor(
     readonly settings: McpServerSettings,
     private readonly hooks: McpServerHooks,
+    predecessor?: Promise<void>,
   ) {
     this.fault = settings.fault;
-    this.served = settings.fault ? Promise.resolve() : this.serve();
+    this.served = settings.fault ? Promise.resolve(predecessor) : this.serve(predecessor);
     if (settings.fault) this.tried();
   }
 
@@ -64,12 +66,14 @@ export class McpServer {
   /** Ends the connection and its calls; resolves when the server's processes are gone. */
   async close(): Promise<void> {
     this.over.abort();
+    this.tried();
     await this.connection?.close();
     await this.served;
   }
 
-  private async serve(): Promise<void> {
+  private async serve(predecessor?: Promise<void>): Promise<void> {
     const { signal } = this.over;
+    await predecessor;
     for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       const { reason, heldMs } = await this.connectOnce();
       if (signal.aborted) return;
@@ -145,7 +149,9 @@ export class McpServer {
       this.waiting -= 1;
       signal.throwIfAborted();
       if (patience.aborted) {
-        const reason = this.over.signal.aborted ? 'it was removed' : (this.fault ?? 'it is starting');
+        const reason = this.over.signal.aborted
+          ? 'it was removed, or its settings have changed'
+          : (this.fault ?? 'it is starting');
         throw new HoldfastError('mcp_server_down', { server, reason });
       }
     }

@@ -7,7 +7,8 @@ import type { McpServerSettings } from './mcp-settings';
 
 export class McpServers implements ToolSource {
   private servers = new Map<string, McpServer>();
-  private readonly closing = new Set<Promise<void>>();
+  /** The last one of each name that is being closed: its successor waits for it. */
+  private readonly closing = new Map<string, Promise<void>>();
   private readonly listeners = new Set<() => void>();
   private isClosed = false;
 
@@ -42,15 +43,17 @@ export class McpServers implements ToolSource {
   /** Connects new servers, closes removed ones, and restarts those whose settings have changed. */
   reconcile(wanted: readonly McpServerSettings[]): void {
     if (this.isClosed) return;
-    const before = this.servers;
+    const kept = wanted.flatMap((settings) => {
+      const same = this.servers.get(settings.name);
+      return same && isDeepStrictEqual(same.settings, settings) ? [same] : [];
+    });
+    for (const server of this.servers.values()) if (!kept.includes(server)) this.drop(server);
     this.servers = new Map(
       wanted.map((settings) => {
-        const same = before.get(settings.name);
-        const isSame = same && isDeepStrictEqual(same.settings, settings);
-        return [settings.name, isSame ? same : this.connect(settings)];
+        const same = kept.find((server) => server.settings.name === settings.name);
+        return [settings.name, same ?? this.connect(settings)];
       }),
     );
-    for (const [name, server] of before) if (this.servers.get(name) !== server) this.drop(server);
     this.changed();
   }
 
@@ -59,7 +62,7 @@ export class McpServers implements ToolSource {
     this.isClosed = true;
     for (const server of this.servers.values()) this.drop(server);
     this.servers = new Map();
-    await Promise.all(this.closing);
+    await Promise.all(this.closing.values());
   }
 
   private connect(settings: McpServerSettings): McpServer {
@@ -67,13 +70,20 @@ export class McpServers implements ToolSource {
       // A replaced server may still report its end.
       if ([...this.servers.values()].includes(server)) this.changed();
     };
-    const server: McpServer = new McpServer(settings, { ...this.hooks, onChange });
+    const server: McpServer = new McpServer(
+      settings,
+      { ...this.hooks, onChange },
+      this.closing.get(settings.name),
+    );
     return server;
   }
 
   private drop(server: McpServer): void {
-    const closed = server.close().finally(() => this.closing.delete(closed));
-    this.closing.add(closed);
+    const { name } = server.settings;
+    const closed = server.close().finally(() => {
+      if (this.closing.get(name) === closed) this.closing.delete(name);
+    });
+    this.closing.set(name, closed);
   }
 
   private changed(): void {

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixture, reference, testServers, type TestServers } from '../../helpers/services/mcp-servers';
+import type { McpServerSettings } from '../../../tools/mcp/mcp-settings';
 import { until } from '../../helpers/until';
 
 let folder: string;
@@ -250,6 +251,30 @@ test('when settings change, only the changed server is restarted; a removed one 
   expect(await servers.call('mcp__other__pid')).not.toEqual(other);
   servers.servers.reconcile([fixture()]);
   expect(names(servers).filter((name) => name.startsWith('mcp__other'))).toEqual([]);
+});
+
+test.each([false, true])(
+  'a server whose settings change ends before it is started again (removed in between: %s)',
+  async (isRemoved) => {
+    const slow = (toolMs: number): McpServerSettings => fixture({ mode: 'slow to end', journal }, { toolMs });
+    const servers = await connect(slow(20_000));
+    if (isRemoved) servers.servers.reconcile([]);
+    servers.servers.reconcile([slow(19_000)]);
+    await servers.servers.settled();
+    expect(servers.servers.status()).toMatchObject([{ state: 'connected' }]);
+    expect(readFileSync(journal, 'utf8')).toBe('start\nend\nstart\n');
+  },
+);
+
+test('a server that is removed while it waits for its predecessor is never started, and keeps nobody waiting', async () => {
+  const slow = (toolMs: number): McpServerSettings => fixture({ mode: 'slow to end', journal }, { toolMs });
+  const servers = await connect(slow(20_000));
+  servers.servers.reconcile([slow(19_000)]);
+  const settled = servers.servers.settled();
+  servers.servers.reconcile([]);
+  await settled;
+  expect(await servers.end()).toEqual([]);
+  expect(readFileSync(journal, 'utf8')).toBe('start\nend\n');
 });
 
 test('servers whose tools get the same name are both left out, by name', async () => {
