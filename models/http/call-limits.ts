@@ -1,20 +1,13 @@
 // How long one call to a provider may take, and how large its answer may be. Node's own limit of five minutes is lifted: a
 // model may think longer.
 import { MIB } from '../../contracts/sessions/quotas';
+import { patientFetch } from '../../system/http/patient-fetch';
 import { UnexpectedAnswer } from './classify-error';
 
 /** Unpacked: a small body may be packed from a huge one. No model writes as much. */
 const MAX_ANSWER_MIB = 64;
 /** In a stream each token comes in some hundred bytes of its own. */
 const MAX_STREAM_MIB = 4 * MAX_ANSWER_MIB;
-
-/** The part of Node's HTTP client that handles each request; Node's types do not include it. */
-interface Dispatcher {
-  dispatch(options: object, handler: object): boolean;
-}
-
-/** Where Node keeps the dispatcher that `fetch` uses; it exists once `fetch` has been loaded. */
-const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
 export interface Limits {
   requestMs: number;
@@ -42,7 +35,7 @@ export class CallLimits {
 
   /** The `fetch` for the SDK, instead of the global one. */
   readonly fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const response = await fetch(url, { ...init, ...patience() } as RequestInit);
+    const response = await patientFetch(url, init);
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
     if (!response.body) return response;
     if (isStream) this.restartIdle();
@@ -79,13 +72,4 @@ export class CallLimits {
     this.hit = limit;
     this.controller.abort();
   }
-}
-
-function patience(): { dispatcher?: Dispatcher } {
-  const dispatcher = (globalThis as Record<symbol, Dispatcher | undefined>)[GLOBAL_DISPATCHER];
-  if (!dispatcher) return {};
-  const limits = { headersTimeout: 0, bodyTimeout: 0 };
-  return {
-    dispatcher: { dispatch: (options, handler) => dispatcher.dispatch({ ...options, ...limits }, handler) },
-  };
 }

@@ -7,8 +7,9 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { parseWith } from '../../contracts/schemas/parse';
 import { isSessionGone, isSessionRefused, isThere, isTimeout } from './call-failure';
+import { httpTransport } from './http-transport';
 import { listTools, type ListedTools } from './list-tools';
-import type { HttpServer, McpServerSettings } from './mcp-settings';
+import type { McpServerSettings } from './mcp-settings';
 import { GroupStdioTransport } from './stdio-transport';
 
 export type { CallToolResult };
@@ -184,22 +185,6 @@ async function prepare(
   const { ReadBuffer, serializeMessage } = await import('@modelcontextprotocol/sdk/shared/stdio.js');
   const buffer = new ReadBuffer({ maxBufferSize: MAX_MESSAGE_BYTES });
   return { client, transport: new GroupStdioTransport(transport, buffer, serializeMessage, onProcess) };
-}
-
-async function httpTransport({ url, headers }: HttpServer): Promise<Transport> {
-  const { StreamableHTTPClientTransport } =
-    await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: { ...headers } },
-    reconnectionOptions: {
-      initialReconnectionDelay: 500,
-      maxReconnectionDelay: 10_000,
-      reconnectionDelayGrowFactor: 2,
-      maxRetries: 1_000,
-    },
-  });
-  // Its declaration differs only in whether `undefined` may be explicit.
-  return transport;
 }
 
 /** Lists the tools now and after each change, one listing at a time. */

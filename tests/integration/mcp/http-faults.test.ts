@@ -1,4 +1,5 @@
 // MCP servers over HTTP that refuse, forget, fall silent or break off: which calls are lost by it, and which are not.
+import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { testServers, type TestServers } from '../../helpers/services/mcp-servers';
 import {
@@ -77,4 +78,78 @@ test('calls that a restarted server refuses together are each run once, on a new
     all.map((n) => ({ ok: true, value: `done ${n}` })),
   );
   expect(ran.sort()).toEqual(all);
+});
+
+test.each([
+  ['ends', (response: ServerResponse): unknown => response.end(), 'ended without one'],
+  ['breaks off', (response: ServerResponse): unknown => response.destroy(), 'broke off'],
+])('a call whose answer %s before it has come is lost at once, and told so', async (_what, cut, reason) => {
+  const servers = await connect({
+    'tools/call': (response) => {
+      response.writeHead(200, EVENTS).write(': it is under way\n\n');
+      setTimeout(() => cut(response), 200);
+    },
+  });
+  const began = Date.now();
+  const lost = await run(servers);
+  expect(lost).toMatchObject({ ok: false, error: { code: 'unknown_outcome' } });
+  expect(JSON.stringify(lost)).toContain(reason);
+  expect(Date.now() - began).toBeLessThan(10_000);
+});
+
+test('an answer in a stream that ends with it is never taken for lost', async () => {
+  const servers = await connect({
+    'tools/call': (response, { id }) => {
+      const message = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'done' }] } };
+      response.writeHead(200, EVENTS).end(`data: ${JSON.stringify(message)}\n\n`);
+    },
+  });
+  for (let n = 0; n < 50; n++) expect(await run(servers, n)).toEqual({ ok: true, value: 'done' });
+  expect(servers.warnings).toEqual([]);
+});
+
+test.each(['before its answer begins', 'in the middle of its answer'])(
+  'a call that is stopped %s is no longer read, and is no fault of the server',
+  async (when) => {
+    const closed: string[] = [];
+    const servers = await connect({
+      'tools/call': (response) => {
+        if (when.startsWith('in')) response.writeHead(200, EVENTS).write(': it is under way\n\n');
+        response.once('close', () => closed.push('call'));
+      },
+    });
+    const stop = new AbortController();
+    const call = run(servers, 1, stop.signal);
+    await until(() => server.sent.includes('tools/call'));
+    await delay(200);
+    stop.abort(new Error('the turn was stopped'));
+    await expect(call).rejects.toThrow('the turn was stopped');
+    await until(() => closed.length === 1 && server.sent.includes('notifications/cancelled'));
+    expect(servers.warnings).toEqual([]);
+    expect(server.sent).not.toContain('ping');
+  },
+);
+
+test('calls have no time limit of Node’s beside their own', async () => {
+  const key = Symbol.for('undici.globalDispatcher.1');
+  type Dispatcher = { dispatch(options: { headersTimeout?: number; bodyTimeout?: number }): boolean };
+  const slots = globalThis as unknown as Record<symbol, Dispatcher | undefined>;
+  const servers = await connect({ 'tools/call': (response, message) => say(response, message, 'done') });
+  const [usual, send] = [slots[key], globalThis.fetch];
+  const limits: unknown[] = [];
+  slots[key] = {
+    dispatch: ({ headersTimeout, bodyTimeout }) => limits.push([headersTimeout, bodyTimeout]) > 0,
+  };
+  globalThis.fetch = (url, init) => {
+    const { dispatcher, ...rest } = init as RequestInit & { dispatcher?: Dispatcher };
+    dispatcher?.dispatch({});
+    return send(url, rest);
+  };
+  try {
+    expect(await run(servers)).toMatchObject({ ok: true });
+    expect(limits).toEqual([[0, 0]]);
+  } finally {
+    slots[key] = usual;
+    globalThis.fetch = send;
+  }
 });

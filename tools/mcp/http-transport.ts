@@ -1,0 +1,50 @@
+// Speaks streamable HTTP with a server, by the SDK's transport. That one would wait for an answer whose stream has ended,
+// and go on reading an answer that was cancelled.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { Exchange } from './http-exchange';
+import type { HttpServer } from './mcp-settings';
+
+export async function httpTransport({ url, headers }: HttpServer): Promise<Transport> {
+  const { StreamableHTTPClientTransport } =
+    await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+  /** The request that is being sent: `fetch` is not told. */
+  const current = new AsyncLocalStorage<Exchange>();
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { ...headers } },
+    fetch(target, init = {}) {
+      const isPost = init.method === 'POST';
+      return ((isPost && current.getStore()) || new Exchange()).fetch(target, init);
+    },
+    reconnectionOptions: {
+      initialReconnectionDelay: 500,
+      maxReconnectionDelay: 10_000,
+      reconnectionDelayGrowFactor: 2,
+      maxRetries: 1_000,
+    },
+  });
+  const running = new Map<RequestId, Exchange>();
+  const send = transport.send.bind(transport);
+  /** For a request it lasts until the answer has been read, and throws if none can come; an answer that came counts. */
+  const sendAndWatch = async (message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> => {
+    const exchange = new Exchange();
+    if (!('method' in message && 'id' in message)) {
+      if ('method' in message && message.method === 'notifications/cancelled')
+        running.get(message.params?.requestId as RequestId)?.cancel();
+      return current.run(exchange, () => send(message, options));
+    }
+    const { id } = message;
+    running.set(id, exchange);
+    try {
+      const onresumptiontoken = (): void => exchange.setResumable();
+      await current.run(exchange, () => send(message, { ...options, onresumptiontoken }));
+      await exchange.answered();
+    } finally {
+      running.delete(id);
+    }
+  };
+  transport.send = sendAndWatch;
+  // Its declaration differs only in whether `undefined` may be explicit.
+  return transport;
+}
