@@ -6,7 +6,9 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { parseWith } from '../../contracts/schemas/parse';
+import { MIB } from '../../contracts/sessions/quotas';
 import { isSessionGone, isSessionRefused, isThere, isTimeout } from './call-failure';
+import { MAX_MESSAGE_MIB } from './http-exchange';
 import { httpTransport } from './http-transport';
 import { listTools, type ListedTools } from './list-tools';
 import type { McpServerSettings } from './mcp-settings';
@@ -14,7 +16,6 @@ import { GroupStdioTransport } from './stdio-transport';
 
 export type { CallToolResult };
 
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const PING_MS = 5_000;
 /** For the other calls, when one was told that the session is gone: they are told, too, and may be made again. */
 const DRAIN_MS = 2_000;
@@ -183,7 +184,7 @@ async function prepare(
   client.onerror = (err) => warn(explained(err));
   if (transport.kind === 'http') return { client, transport: await httpTransport(transport) };
   const { ReadBuffer, serializeMessage } = await import('@modelcontextprotocol/sdk/shared/stdio.js');
-  const buffer = new ReadBuffer({ maxBufferSize: MAX_MESSAGE_BYTES });
+  const buffer = new ReadBuffer({ maxBufferSize: MAX_MESSAGE_MIB * MIB });
   return { client, transport: new GroupStdioTransport(transport, buffer, serializeMessage, onProcess) };
 }
 

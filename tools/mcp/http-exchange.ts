@@ -1,5 +1,10 @@
 // One HTTP request to an MCP server, with its answer, which may be a stream of events.
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { MIB } from '../../contracts/sessions/quotas';
 import { patientFetch } from '../../system/http/patient-fetch';
+
+/** Unpacked: a small body may be packed from a huge one. Of a stream, each event may be as large. */
+export const MAX_MESSAGE_MIB = 64;
 
 export class Exchange {
   private readonly over = new AbortController();
@@ -35,7 +40,9 @@ export class Exchange {
   private watched(response: Response, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     const reader = body.getReader();
     let end: (reason: Error) => void = () => undefined;
-    if (response.headers.get('content-type')?.startsWith('text/event-stream'))
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    const limit = new MessageLimit(isStream);
+    if (isStream)
       this.ended = new Promise((resolve) => {
         // First, the SDK handles all that has come.
         end = (reason) => void setImmediate(() => resolve(reason));
@@ -43,12 +50,17 @@ export class Exchange {
     const pull = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
       try {
         const { done, value } = await this.whileWanted(reader.read());
-        if (!done) return out.enqueue(value);
+        if (!done) {
+          limit.count(value);
+          return out.enqueue(value);
+        }
         out.close();
         end(new Error('the stream of its answer ended without one'));
       } catch (err) {
         out.error(err);
-        end(new Error(`its answer broke off: ${(err as Error).message}`, { cause: err }));
+        const isOurs = err instanceof HoldfastError;
+        end(isOurs ? err : new Error(`its answer broke off: ${(err as Error).message}`, { cause: err }));
+        await reader.cancel(err).catch(() => undefined);
       }
     };
     return new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }, { highWaterMark: 0 });
@@ -62,5 +74,27 @@ export class Exchange {
       if (this.over.signal.aborted) return new Promise(() => undefined);
       throw err;
     }
+  }
+}
+
+/** Throws `invalid_input` when a message is too long. */
+class MessageLimit {
+  private bytes = 0;
+  private last = '';
+
+  constructor(private readonly isStream: boolean) {}
+
+  count(chunk: Uint8Array): void {
+    this.bytes += chunk.length;
+    if (this.isStream) {
+      // An empty line ends an event; it may come in two chunks.
+      const text = this.last + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1');
+      const at = Math.max(...['\n\n', '\r\n\r\n', '\r\r'].map((end) => text.lastIndexOf(end)));
+      if (at >= 0) this.bytes = text.length - at;
+      this.last = text.slice(-3);
+    }
+    if (this.bytes <= MAX_MESSAGE_MIB * MIB) return;
+    const allowed = `${MAX_MESSAGE_MIB} MiB`;
+    throw new HoldfastError('invalid_input', { what: 'its answer', got: `more than ${allowed}`, allowed });
   }
 }

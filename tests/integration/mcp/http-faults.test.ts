@@ -153,3 +153,39 @@ test('calls have no time limit of Node’s beside their own', async () => {
     globalThis.fetch = send;
   }
 });
+
+test.each(['application/json', 'text/event-stream'])(
+  'an answer of %s without an end is cut off at 64 MiB, and is a failure of the tool',
+  async (type) => {
+    const servers = await connect({
+      'tools/call': (response) => {
+        const begin = type === EVENTS['content-type'] ? 'data: {"x":"' : '{"x":"';
+        response.writeHead(200, { 'content-type': type }).write(begin);
+        endless(response);
+      },
+    });
+    const failed = await run(servers);
+    expect(failed).toMatchObject({ ok: false, error: { code: 'mcp_tool_failed' } });
+    expect(JSON.stringify(failed)).toContain('its answer is invalid: got more than 64 MiB, allowed 64 MiB');
+  },
+  30_000,
+);
+
+test('a stream of many events may be longer than one message', async () => {
+  const event = `: ${'x'.repeat(8 * 1024 * 1024)}\n\n`;
+  const servers = await connect({
+    'tools/call': (response, { id }) => {
+      const message = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'done' }] } };
+      response.writeHead(200, EVENTS);
+      for (let n = 0; n < 10; n++) response.write(event);
+      response.end(`data: ${JSON.stringify(message)}\n\n`);
+    },
+  });
+  expect(await run(servers)).toEqual({ ok: true, value: 'done' });
+}, 30_000);
+
+/** Far more than is read: a server that went on for ever would fill this process in case of a fault. */
+function endless(response: ServerResponse, left = 200): void {
+  if (left > 0 && !response.destroyed)
+    response.write('x'.repeat(1024 * 1024), () => endless(response, left - 1));
+}
