@@ -6,6 +6,9 @@ import { patientFetch } from '../../system/http/patient-fetch';
 /** Unpacked: a small body may be packed from a huge one. Of a stream, each event may be as large. */
 export const MAX_MESSAGE_MIB = 64;
 
+/** For the end of a stream, after its answer. */
+const LINGER_MS = 2_000;
+
 export class Exchange {
   private readonly over = new AbortController();
   private isResumable = false;
@@ -24,6 +27,11 @@ export class Exchange {
   /** Ends it. The SDK hears no more of it: it would report the end as a fault, or resume the stream. */
   cancel(): void {
     this.over.abort();
+  }
+
+  /** The answer has come: a stream should end with it. */
+  release(): void {
+    setTimeout(() => this.cancel(), LINGER_MS).unref();
   }
 
   /** Its stream has events with ids: when it ends, the SDK goes on with another. */

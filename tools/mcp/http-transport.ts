@@ -25,13 +25,22 @@ export async function httpTransport({ url, headers }: HttpServer): Promise<Trans
     },
   });
   const running = new Map<RequestId, Exchange>();
+  const take = (id: RequestId): Exchange | undefined => {
+    const exchange = running.get(id);
+    running.delete(id);
+    return exchange;
+  };
+  // The client calls it before its own.
+  transport.onmessage = (message) => {
+    if ('id' in message && !('method' in message)) take(message.id as RequestId)?.release();
+  };
   const send = transport.send.bind(transport);
   /** For a request it lasts until the answer has been read, and throws if none can come; an answer that came counts. */
   const sendAndWatch = async (message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> => {
     const exchange = new Exchange();
     if (!('method' in message && 'id' in message)) {
       if ('method' in message && message.method === 'notifications/cancelled')
-        running.get(message.params?.requestId as RequestId)?.cancel();
+        take(message.params?.requestId as RequestId)?.cancel();
       return current.run(exchange, () => send(message, options));
     }
     const { id } = message;

@@ -108,6 +108,20 @@ test('an answer in a stream that ends with it is never taken for lost', async ()
   expect(servers.warnings).toEqual([]);
 });
 
+test('a stream that its server leaves open after the answer is closed', async () => {
+  let isClosed = false;
+  const servers = await connect({
+    'tools/call': (response, { id }) => {
+      const message = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'done' }] } };
+      response.writeHead(200, EVENTS).write(`data: ${JSON.stringify(message)}\n\n`);
+      response.once('close', () => (isClosed = true));
+    },
+  });
+  expect(await run(servers)).toEqual({ ok: true, value: 'done' });
+  await until(() => isClosed);
+  expect(servers.warnings).toEqual([]);
+});
+
 test.each(['before its answer begins', 'in the middle of its answer'])(
   'a call that is stopped %s is no longer read, and is no fault of the server',
   async (when) => {
