@@ -12,6 +12,7 @@ import type { AgentFeeds } from './events/agent-feed';
 import type { OverviewFeed } from './events/overview-feed';
 import type { NamedImages } from './images/named-images';
 import type { OidcAccess } from './oidc/oidc-access';
+import type { Waits } from './waits-of-clients';
 
 export interface GatewayContext {
   client: HoldfastClient;
@@ -35,6 +36,7 @@ export interface GatewayContext {
   /** Which images conversations name. */
   images: NamedImages;
   failedLogins: FailedLogins;
+  waits: Waits;
   /** Aborts when the gateway ends: streams end by themselves. */
   over: AbortSignal;
   audit: ChangeAudit;

@@ -24,6 +24,7 @@ import { OidcAccess } from './oidc/oidc-access';
 import { servePage } from './page';
 import { ALL_ROUTES } from './routes/all-routes';
 import { isUpgrade, serveTerminals } from './terminals/terminal-server';
+import { Waits } from './waits-of-clients';
 
 export interface GatewayOptions extends Omit<
   GatewayContext,
@@ -36,6 +37,7 @@ export interface GatewayOptions extends Omit<
   | 'over'
   | 'overview'
   | 'images'
+  | 'waits'
   | 'meter'
   | 'tell'
 > {
@@ -90,6 +92,7 @@ export async function startGateway({
     overview: new OverviewFeed(),
     images: new NamedImages(),
     failedLogins: new FailedLogins(),
+    waits: new Waits(),
     audit: new ChangeAudit(facts.dataDir, (text) => facts.log.warn(text)),
     over: over.signal,
     meter,

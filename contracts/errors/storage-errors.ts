@@ -63,8 +63,11 @@ export const STORAGE_ERRORS = {
     effectOf,
     (f: With<'reason' | 'resource'>) => `The system has run out of ${f.resource}: ${f.reason}${done(f)}.`,
     (f) =>
-      'Close sessions you do not need (`holdfast ps`, `holdfast close`) or raise the limit (`ulimit -n`), ' +
-      `then ${again(f)}.`,
+      String(
+        f.next ??
+          'Close sessions you do not need (`holdfast ps`, `holdfast close`) or raise the limit (`ulimit -n`), ' +
+            `then ${again(f)}.`,
+      ),
   ),
   log_lost: entry(
     74,

@@ -6,6 +6,7 @@ import type { SessionHandle } from '../../client/session-handle';
 import { mayUse, requireAgent } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 import { route, type Params } from '../http/route';
+import { whileAllowed } from '../http/while-allowed';
 
 const tag = 'sessions';
 const PATH = '/v1/sessions/{agent}/{host}/{session}';
@@ -92,11 +93,19 @@ const wait = route(
     name: 'waitForSessions',
     ...{ method: 'POST', path: `${PATH}/wait`, tag, role: 'viewer', takesKey: true },
     summary: 'Wait for this and other sessions of the same agent and host',
+    description:
+      'A token may have 20 waits. One that its client has left ends within 5 minutes; the same again, with the same ' +
+      'Idempotency-Key, goes on with it.',
     body: shapes.waitBody,
     answer: waitResult,
     example: { for: 'exit' as const, waitMs: 10_000 },
   },
-  ({ params, body, key, context }) => handleOf(context, params).wait(body, key),
+  (asked) =>
+    whileAllowed(asked, (refused) => {
+      const { params, body, key, caller, context, signal } = asked;
+      const goesOn = (): boolean => (refused.throwIfAborted(), !signal.aborted);
+      return context.waits.wait(handleOf(context, params), body, { caller: caller.id, key, goesOn });
+    }),
 );
 
 const reset = route(
