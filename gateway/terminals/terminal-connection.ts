@@ -29,6 +29,13 @@ const MARK_CHARS = 8;
 /** A client that lacks more gets a snapshot. */
 const CATCH_UP_BYTES = 8 * 1024 * 1024;
 
+interface ConnectionOptions {
+  context: GatewayContext;
+  caller: Caller;
+  /** Writes that this client has the keyboard, or may not have it. */
+  audit: (err?: unknown) => void;
+}
+
 export class TerminalConnection {
   private place: SessionPlace | undefined;
   private attachment: Attachment | undefined;
@@ -43,18 +50,21 @@ export class TerminalConnection {
   private mark = '';
   private readonly name: string;
   private readonly context: GatewayContext;
+  private readonly audit: ConnectionOptions['audit'];
 
   constructor(
     private readonly client: WebSocket,
     private readonly ref: SessionRef,
-    { context, caller }: { context: GatewayContext; caller: Caller },
+    { context, caller, audit }: ConnectionOptions,
   ) {
     this.context = context;
+    this.audit = audit;
     this.name = caller.name.slice(0, MAX_NAME_CHARS);
     client.on('message', (data, isBinary) => {
       try {
         this.take(read(data, isBinary), caller);
       } catch (err) {
+        if (!this.isOver) audit(err);
         this.refuse(err);
       }
     });
@@ -123,6 +133,7 @@ export class TerminalConnection {
     this.attachment = attachment;
     this.onAttached?.();
     if (this.isOver) return this.close();
+    if (hello.types) this.audit();
     this.tell(attachment.state);
     const from = await this.begin(attachment, hello);
     for await (const change of attachment.changes(from)) {

@@ -10,6 +10,7 @@ import { requireAgent, type Caller } from '../access/grants';
 import { callerOf, watchCaller } from '../access/who';
 import type { GatewayContext } from '../gateway-context';
 import { refusalOf, type FrontDoor } from '../http/front-door';
+import { problemOf } from '../http/problem';
 import { checkedParams } from '../http/read-request';
 import { endSoon, refuse } from './refuse';
 import { TerminalConnection } from './terminal-connection';
@@ -19,6 +20,10 @@ const MAX_MESSAGE_BYTES = 128 * 1024;
 const MAX_TERMINALS = 1_000;
 /** A browser that is gone without a word is noticed by its missing pong. */
 const PING_MS = 20_000;
+
+/** As the audit log names it. */
+const WHAT = 'GET /v1/sessions/{agent}/{host}/{session}/terminal';
+const SWITCHING_PROTOCOLS = 101;
 
 const ALIVE = JSON.stringify({ kind: 'alive' } satisfies FromServer);
 
@@ -55,8 +60,10 @@ export function serveTerminals(server: Server, context: GatewayContext, door: Fr
   });
   const welcome = (client: WebSocket, request: IncomingMessage, callerOrThrow: () => Caller): void => {
     client.on('error', () => client.terminate());
+    let caller: Caller | undefined;
+    const audit = (err?: unknown): void => writeAudit(context, { request, caller, err });
     try {
-      const caller = callerOrThrow();
+      caller = callerOrThrow();
       // Strangers, who are refused but may stay for a while, take no place of others.
       if (served >= MAX_TERMINALS)
         throw new HoldfastError('resources_exhausted', {
@@ -65,7 +72,7 @@ export function serveTerminals(server: Server, context: GatewayContext, door: Fr
         });
       const ref = sessionOf(request);
       requireAgent(caller, ref.agent);
-      const connection = new TerminalConnection(client, ref, { context, caller });
+      const connection = new TerminalConnection(client, ref, { context, caller, audit });
       const stop = watchCaller(caller, {
         headers: request.headers,
         registers: context,
@@ -75,6 +82,7 @@ export function serveTerminals(server: Server, context: GatewayContext, door: Fr
       served++;
       client.once('close', () => (served--, stop(), connection.close()));
     } catch (err) {
+      audit(err);
       refuse(client, err);
     }
   };
@@ -90,12 +98,35 @@ export function serveTerminals(server: Server, context: GatewayContext, door: Fr
 /** RFC 6455, 7.4.1: the client may come again. */
 const GOING_AWAY = 1001;
 
-function sessionOf({ url = '' }: IncomingMessage): SessionRef {
-  const [, agent, host, session] = PATH.exec(url.split('?', 1)[0] ?? '') ?? [];
+/**
+ * A line for a client that gets the keyboard, and for one that may not have what it asks for. Not for other failures: a page
+ * comes back again and again to a terminal that is out of reach.
+ */
+function writeAudit(
+  { audit }: GatewayContext,
+  { request, caller, err }: { request: IncomingMessage; caller: Caller | undefined; err: unknown },
+): void {
+  const problem = err === undefined ? undefined : problemOf(err);
+  if (problem && ![401, 403].includes(problem.status)) return;
+  audit.write({
+    who: caller?.id ?? null,
+    name: caller?.name ?? null,
+    from: request.socket.remoteAddress ?? 'unknown',
+    what: WHAT,
+    path: pathOf(request),
+    status: problem?.status ?? SWITCHING_PROTOCOLS,
+    ...(problem && { code: problem.code }),
+  });
+}
+
+const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
+
+function sessionOf(request: IncomingMessage): SessionRef {
+  const [, agent, host, session] = PATH.exec(pathOf(request)) ?? [];
   if (!agent || !host || !session)
     throw new HoldfastError('not_found', {
       what: 'A terminal under this path',
-      got: url,
+      got: request.url ?? '',
       allowed: '/v1/sessions/AGENT/HOST/SESSION/terminal',
       next: 'See docs/api.md.',
     });

@@ -33,10 +33,13 @@ class FarTerminal {
     isLocal: () => false,
     hostToken: 'x',
     client: { hosts: { state: () => Promise.resolve({ status: 'online', facts: { listens: {} } }) } },
-    tokens: { callerWith: () => (this.isAllowed ? caller : undefined) },
+    tokens: { callerWith: () => (this.isAllowed ? { ...caller, role: this.role } : undefined) },
     oidc: null,
+    audit: { write: (line: object) => void this.audited.push(line) },
   } as unknown as GatewayContext;
   isAllowed = true;
+  role: Caller['role'] = 'operator';
+  readonly audited: object[] = [];
   readonly opening: jest.SpyInstance;
 
   constructor() {
@@ -119,7 +122,9 @@ function connected({ context }: FarTerminal): {
 } {
   const calls = { send: jest.fn(), close: jest.fn(), terminate: jest.fn() };
   const client = Object.assign(new EventEmitter(), calls);
-  const connection = new TerminalConnection(client as unknown as WebSocket, ref, { context, caller });
+  const connection = new TerminalConnection(client as unknown as WebSocket, ref, {
+    ...{ context, caller, audit: () => undefined },
+  });
   const say = (message: object): void =>
     void client.emit('message', Buffer.from(JSON.stringify(message)), false);
   return { client, connection, say };
@@ -197,3 +202,37 @@ test('a refused client that does not even read loses its connection, too', () =>
   expect(client.close).not.toHaveBeenCalled();
   expect(client.terminate).toHaveBeenCalled();
 });
+
+const line = {
+  ...{ who: 'o', name: 'o', from: '127.0.0.1', status: 101 },
+  what: 'GET /v1/sessions/{agent}/{host}/{session}/terminal',
+  path: PATH,
+};
+test.each<[string, { said?: object; role?: Caller['role']; isAllowed?: boolean }, object[]]>([
+  ['who types at it', {}, [line]],
+  ['whose role must not type', { role: 'viewer' }, [{ ...line, status: 403, code: 'access_denied' }]],
+  [
+    'without a token that holds',
+    { isAllowed: false },
+    [{ ...line, who: null, name: null, status: 401, code: 'access_needed' }],
+  ],
+  ['who only watches', { said: { ...hello, types: false }, role: 'viewer' }, []],
+])(
+  'the audit log says of a terminal’s client %s what became of it',
+  async (_who, given, lines) => {
+    const { said = hello, ...facts } = given;
+    const terminal = Object.assign(new FarTerminal(), facts);
+    const { server, close, client } = await served(terminal);
+    try {
+      client.send(said);
+      client.send(input('secret'));
+      await until(() => /"(?:state|refused)"/.test(client.said));
+      expect(terminal.audited).toEqual(lines);
+    } finally {
+      client.leave();
+      close();
+      server.close();
+    }
+  },
+  30_000,
+);

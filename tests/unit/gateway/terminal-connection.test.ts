@@ -57,7 +57,9 @@ test.each([
   async (_, end) => {
     const { context, asked, reach, closed } = reaching(end);
     const client = Object.assign(new EventEmitter(), { send: () => undefined, close: () => undefined });
-    const connection = new TerminalConnection(client as unknown as WebSocket, ref, { context, caller });
+    const connection = new TerminalConnection(client as unknown as WebSocket, ref, {
+      ...{ context, caller, audit: () => undefined },
+    });
     const hello = { kind: 'hello', from: null, cols: 80, rows: 24, types: false };
     client.emit('message', Buffer.from(JSON.stringify(hello)), false);
     await asked;

@@ -19,6 +19,7 @@ test('strangers who stay after they are refused take no place of others', async 
     isLocal: () => true,
     tokens: { callerWith: (token: string) => (token === 'good' ? viewer : undefined) },
     oidc: null,
+    audit: { write: () => undefined },
   } as unknown as GatewayContext;
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
