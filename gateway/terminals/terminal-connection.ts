@@ -28,6 +28,9 @@ const MAX_NAME_CHARS = 50;
 const MARK_CHARS = 8;
 /** A client that lacks more gets a snapshot. */
 const CATCH_UP_BYTES = 8 * 1024 * 1024;
+/** As they came, of keys that wait for the terminal or for its program; each message counts for something. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+const MESSAGE_BYTES = 256;
 
 interface ConnectionOptions {
   context: GatewayContext;
@@ -45,6 +48,7 @@ export class TerminalConnection {
   private onAck: (() => void) | undefined;
   /** Keys are typed in the order in which they came. */
   private typing: Promise<void> = Promise.resolve();
+  private waitingBytes = 0;
   private onAttached: (() => void) | undefined;
   /** By which it knows itself among those who type: a host adds its address to a name, and may shorten it. */
   private mark = '';
@@ -106,15 +110,21 @@ export class TerminalConnection {
   }
 
   private act(said: Extract<FromClient, { kind: 'input' | 'resize' }>): void {
+    if (!this.hello?.types) return;
+    const bytes = MESSAGE_BYTES + (said.kind === 'input' ? said.data.length : 0);
+    if (this.waitingBytes + bytes > MAX_WAITING_BYTES)
+      throw new HoldfastError('input_queue_full', { session: this.ref.session, allowed: MAX_WAITING_BYTES });
+    this.waitingBytes += bytes;
     this.typing = this.typing
       .then(async () => {
-        if (this.isOver || !this.hello?.types || !this.attachment) return;
+        if (this.isOver || !this.attachment) return;
         if (said.kind === 'resize') return this.attachment.resize(said);
         const { id, command } = said;
         const typed = await this.attachment.type(Buffer.from(said.data, 'base64'), { id, command });
         this.send({ kind: 'typed', id, typed });
       })
-      .catch((err: unknown) => this.refuse(err));
+      .catch((err: unknown) => this.refuse(err))
+      .finally(() => (this.waitingBytes -= bytes));
   }
 
   private async serve(hello: Hello): Promise<void> {

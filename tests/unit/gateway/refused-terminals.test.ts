@@ -2,6 +2,8 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { WebSocket } from 'ws';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { RemoteTerminal } from '../../../exec/attach/remote-terminal';
@@ -191,6 +193,49 @@ test('a client that is refused before it says hello gets no terminal', async () 
   say(hello);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(terminal.opening).not.toHaveBeenCalled();
+});
+
+/** 53 KiB, as it comes. */
+const large = (n: number): object => ({
+  ...input(`${n}-`.padEnd(40_000, 'x')),
+  id: `number-${n}`.padEnd(16, '-'),
+});
+
+test('a megabyte may wait to be typed, more is refused, and what was typed counts no longer', async () => {
+  const reached = new FarTerminal();
+  const typist = connected(reached);
+  typist.say(hello);
+  for (let n = 0; n < 40; n++) {
+    typist.say(large(n));
+    if (n % 10 === 9) await until(() => reached.typed.length === n + 1);
+  }
+  const refusal = expect.stringContaining('"refused"') as string;
+  expect(typist.client.send).not.toHaveBeenCalledWith(refusal, expect.any(Function));
+  const far = new FarTerminal();
+  far.opening.mockReturnValue(new Promise(() => undefined));
+  const { client, say } = connected(far);
+  say(hello);
+  let kept = 0;
+  while (client.send.mock.calls.length === 0 && kept < 40) say(large(kept++));
+  expect(kept).toBe(20);
+  const [[said] = []] = client.send.mock.calls as [string][];
+  expect(JSON.parse(said ?? '')).toMatchObject({ kind: 'refused', problem: { code: 'input_queue_full' } });
+  expect(client.send).toHaveBeenCalledTimes(1);
+});
+
+test('what a watcher types before the terminal is reached is kept nowhere', () => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  const used = (): number => (gc(), process.memoryUsage().heapUsed);
+  const terminal = new FarTerminal();
+  terminal.opening.mockReturnValue(new Promise(() => undefined));
+  const { client, connection, say } = connected(terminal);
+  say({ ...hello, types: false });
+  const before = used();
+  for (let n = 0; n < 400; n++) say(large(n));
+  expect(used() - before).toBeLessThan(5_000_000);
+  expect(client.send).not.toHaveBeenCalled();
+  connection.close();
 });
 
 test('a refused client that does not even read loses its connection, too', () => {
