@@ -6,9 +6,11 @@ import { WaitingKeys } from './waiting-keys';
 
 const PROTOCOL = 'holdfast.terminal.1';
 const OFFSET_BYTES = 8;
-/** Codes of a terminal that the gateway cannot reach, as yet. */
+/** Codes of a terminal that the gateway cannot reach, as yet: to look again costs little. */
 const NOT_THERE = ['not_found', 'host_unreachable'];
 const LOOK_AGAIN_MS = 1_000;
+/** Passes by itself, too, but a person decides who gets the keyboard. */
+const BUSY = 'typist_busy';
 const UNSURE = 'What you typed last may not have arrived';
 const REASONS = {
   late: 'the connection was lost for too long',
@@ -24,6 +26,7 @@ export interface SessionPath {
 }
 
 type State = Extract<FromServer, { kind: 'state' }>;
+type Problem = Extract<FromServer, { kind: 'refused' }>['problem'];
 
 export interface TerminalHandlers {
   /** Clear, resize, draw. */
@@ -179,26 +182,31 @@ export class TerminalSocket {
         this.offset = told.to;
         return this.handlers.note(`Output ${told.from} to ${told.to} no longer exists: ${told.cause}`);
       case 'refused':
-        if (NOT_THERE.includes(told.problem.code)) return this.waitFor(told.problem.detail);
-        return this.end(told.problem.code, `${told.problem.detail} ${told.problem.next}`);
+        return this.refused(told.problem);
       case 'ended':
         return this.end(null, 'This terminal has ended.');
     }
   }
 
+  private refused({ code, detail, next, retryable }: Problem): void {
+    if (NOT_THERE.includes(code)) this.waitFor(detail, LOOK_AGAIN_MS);
+    else if (retryable && code !== BUSY) this.waitFor(`${detail} ${next}`, waitBefore(this.attempt++));
+    else this.end(code, `${detail} ${next}`);
+  }
+
   private end(code: string | null, text: string): void {
     this.isOver = true;
     setTrouble(this.who, false);
-    this.dropKeys(code === 'typist_busy' ? 'taken' : 'late');
+    this.dropKeys(code === BUSY ? 'taken' : 'late');
     this.handlers.over(code, text);
   }
 
-  /** A session that has not begun, or whose host is offline: it appears when it is there. */
-  private waitFor(reason: string): void {
+  /** A session that has not begun, or whose host, worker or server is away: it appears when it is there. */
+  private waitFor(reason: string, pauseMs: number): void {
     this.drop();
     setTrouble(this.who, false);
     this.handlers.note(`Not there now; it appears here by itself. ${reason}`);
-    this.timer = setTimeout(() => this.connect(), LOOK_AGAIN_MS);
+    this.timer = setTimeout(() => this.connect(), pauseMs);
   }
 
   private receive(frame: ArrayBuffer): void {

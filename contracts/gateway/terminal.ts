@@ -52,8 +52,8 @@ export type FromServer =
   | { kind: 'missing'; from: number; to: number; cause: string }
   /** Every 20 s: a browser shows its page no pings. */
   | { kind: 'alive' }
-  /** The connection ends. */
-  | { kind: 'refused'; problem: { code: string; detail: string; next: string } }
+  /** The connection ends. `retryable`: the same may succeed later. */
+  | { kind: 'refused'; problem: { code: string; detail: string; next: string; retryable: boolean } }
   | { kind: 'ended' };
 
 export const OFFSET_BYTES = 8;

@@ -8,8 +8,8 @@ const POLICY = 1008;
 const LEAVE_MS = 2_000;
 
 export function refuse(client: WebSocket, err: unknown): void {
-  const { code, detail, next } = problemOf(err);
-  const said: FromServer = { kind: 'refused', problem: { code, detail, next } };
+  const { code, detail, next, retryable } = problemOf(err);
+  const said: FromServer = { kind: 'refused', problem: { code, detail, next, retryable } };
   client.send(JSON.stringify(said), () => client.close(POLICY, code));
   endSoon(client);
 }
