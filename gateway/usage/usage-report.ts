@@ -1,5 +1,5 @@
 // Sums the usage that agents report of themselves.
-import type { AgentState, Usage } from '../../contracts/agents/agent';
+import type { AgentState, SubAgent, Usage } from '../../contracts/agents/agent';
 import { addUsage } from '../../contracts/models/usage';
 import type { UsageLine, UsageReport } from '../../contracts/gateway/api';
 import type { AgentEntry } from '../../client/agents/agent-directory';
@@ -18,8 +18,13 @@ const AT_ONCE = 32;
 /** Each has three seconds, too. Those that have ended are remembered: the next request gets further. */
 const ASK_MS = 10_000;
 
+/** What a report uses of an agent's state: texts of thousands of ended runs would fill the memory. */
+interface Used extends Pick<AgentState, 'usage' | 'model'> {
+  agents: Pick<SubAgent, 'agentId' | 'isCounted'>[];
+}
+
 /** What ended runs have said: they say nothing else any more. Shared by all requests, like the first runs of others. */
-const ended = new RememberedRuns<AgentState>();
+const ended = new RememberedRuns<Used>();
 const firstRuns = new RememberedRuns<string>();
 
 export async function usageReport(
@@ -88,15 +93,20 @@ async function stateOf(
   client: HoldfastClient,
   { id, runId, end }: AgentEntry,
   until: number,
-): Promise<AgentState | typeof GONE | null> {
+): Promise<Used | typeof GONE | null> {
   const remembered = end && ended.get(runId);
   if (remembered) return remembered;
   if (Date.now() >= until) return null;
-  const ask = (): Promise<AgentState | typeof GONE> => client.agent(id).ownState(runId).catch(goneIfNotKept);
+  const ask = (): Promise<Used | typeof GONE> => client.agent(id).ownState(runId).then(usedIn, goneIfNotKept);
   const state = await inTime(client.temporal, ask);
   if (end && state && state !== GONE) ended.set(runId, state);
   return state;
 }
+
+const usedIn = ({ usage, model, agents }: AgentState): Used => ({
+  ...{ usage, model },
+  agents: agents.map(({ agentId, isCounted }) => ({ agentId, isCounted })),
+});
 
 /** The server no longer keeps it: nobody can say any more what it has used. */
 const GONE = 'gone';
@@ -108,7 +118,7 @@ function goneIfNotKept(err: unknown): typeof GONE {
 
 interface Known {
   entry: AgentEntry;
-  state: AgentState;
+  state: Used;
 }
 
 function lines(known: Known[], keyOf: (one: Known) => string): UsageLine[] {

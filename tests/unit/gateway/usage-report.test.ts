@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { Usage } from '../../../contracts/agents/agent';
 import type { GatewayContext } from '../../../gateway/gateway-context';
+import { RememberedRuns } from '../../../gateway/remembered-runs';
 import { usageReport } from '../../../gateway/usage/usage-report';
 import { FakeServer } from '../../helpers/engines/fake-server';
 
@@ -102,6 +103,16 @@ test('a run that has ended is asked once', async () => {
   const first = await usageReport(context, caller);
   expect(await usageReport(context, caller)).toEqual(first);
   expect(ask).toHaveBeenCalledTimes(1);
+});
+
+test('of a run that has ended nothing is kept that the report does not use', async () => {
+  const remember = jest.spyOn(RememberedRuns.prototype, 'set');
+  const agents = [{ agentId: 'b', isCounted: true, role: 'r', result: { text: 'the whole answer' } }];
+  const one = { ...run('a', async () => used(7)), agents };
+  await usageReport(contextOf([one]), caller);
+  const kept = { usage: used(7), model: 'm', agents: [{ agentId: 'b', isCounted: true }] };
+  expect(remember.mock.calls).toEqual([[one.runId, kept]]);
+  remember.mockRestore();
 });
 
 test('agents that do not answer are named, and after ten seconds no more are asked', async () => {
