@@ -28,9 +28,10 @@ export class WebhookStore {
     this.file = join(dataDir, 'webhooks', 'webhooks.json');
   }
 
+  /** Throws `config_invalid` if the file is damaged; so does all that reads it. */
   list(): readonly StoredWebhook[] {
     const stamp = this.stamp();
-    if (stamp !== this.read.stamp) this.read = { all: readJson<StoredWebhook[]>(this.file) ?? [], stamp };
+    if (stamp !== this.read.stamp) this.read = { all: readWebhooks(this.file), stamp };
     return this.read.all;
   }
 
@@ -84,14 +85,14 @@ export class WebhookStore {
   private async change(work: (all: StoredWebhook[]) => StoredWebhook[]): Promise<void> {
     makeFolder(join(this.dataDir, 'webhooks'));
     await withLock(`${this.file}.lock`, async () => {
-      const before = readJson<StoredWebhook[]>(this.file) ?? [];
+      const before = readWebhooks(this.file);
       const all = work(before);
       if (all.length > MAX_WEBHOOKS)
         throw new HoldfastError('resources_exhausted', {
           resource: 'webhooks',
           reason: `there are ${before.length}, allowed ${MAX_WEBHOOKS}`,
         });
-      if (JSON.stringify(all) !== JSON.stringify(before)) writeJson(this.file, all);
+      if (JSON.stringify(all) !== JSON.stringify(before)) writeJson(this.file, all, { flush: true });
     });
   }
 
@@ -100,6 +101,26 @@ export class WebhookStore {
     const found = statSync(this.file, { bigint: true, throwIfNoEntry: false });
     return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : 'none';
   }
+}
+
+/** None if there is no file. Throws `config_invalid` for one that is damaged: it must not count as empty and be overwritten. */
+function readWebhooks(file: string): StoredWebhook[] {
+  if (!statSync(file, { throwIfNoEntry: false })) return [];
+  const found = readJson<unknown>(file);
+  if (Array.isArray(found) && found.every(isStored)) return found;
+  throw new HoldfastError('config_invalid', {
+    faults:
+      `${file} is no list of webhooks: it is damaged, or not written by Holdfast. Restore it, or move it away: then there ` +
+      'are no webhooks but those of the configuration',
+  });
+}
+
+function isStored(one: unknown): one is StoredWebhook {
+  const { id, url, events, agents, secret } = (one ?? {}) as Partial<Record<string, unknown>>;
+  const isSecret = typeof secret === 'object' && secret !== null;
+  return (
+    [id, url].every((text) => typeof text === 'string') && [events, agents].every(Array.isArray) && isSecret
+  );
 }
 
 /** The bytes that sign. Throws with the reason, never with the secret. */

@@ -1,7 +1,7 @@
 // Starts the webhooks of the configuration, and ends those that are no longer there.
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
-import { secretFault, type WebhookStore } from '../../system/webhooks/webhook-store';
+import { secretFault, type StoredWebhook, type WebhookStore } from '../../system/webhooks/webhook-store';
 import type { ConfiguredWebhook } from '../configuration/configured-webhooks';
 
 export interface WebhookStartsOptions {
@@ -13,7 +13,13 @@ export interface WebhookStartsOptions {
 
 /** Throws `config_invalid` if the API made a webhook with an id of the configuration. */
 export async function startWebhooks({ client, store, webhooks, warn }: WebhookStartsOptions): Promise<void> {
-  const before = store.list().filter(({ source }) => source === 'config');
+  let before: StoredWebhook[];
+  try {
+    before = store.list().filter(({ source }) => source === 'config');
+  } catch (err) {
+    // Agents go on; events are found once the file is restored.
+    return warn('the webhooks cannot be read', { reason: reasonOf(err) });
+  }
   if (before.length > 0 || webhooks.length > 0) await store.configure(webhooks);
   for (const { id, secret } of webhooks) {
     const reason = secretFault(secret, process.env);
