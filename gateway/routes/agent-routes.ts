@@ -1,10 +1,10 @@
 // Agents: start, list, look, send, end.
 import { createHash, randomUUID } from 'node:crypto';
-import type { AgentInput, SubAgent } from '../../contracts/agents/agent';
+import type { AgentInput, AgentState, SubAgent } from '../../contracts/agents/agent';
 import type { AgentTree } from '../../contracts/gateway/api';
 import { agentState, transcriptPage } from '../../contracts/schemas/answers';
 import * as shapes from '../../contracts/schemas/http-api';
-import { mayUse, requireAgent } from '../access/grants';
+import { mayUse, requireAgent, type Caller } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 import { route } from '../http/route';
 
@@ -65,7 +65,7 @@ const tree = route(
     summary: 'An agent with those below it',
     answer: shapes.agentTree,
   },
-  async ({ params: { agent }, context }) => {
+  async ({ params: { agent }, context, caller }) => {
     const state = await context.client.agent(agent).presentState();
     const { status, since = null, lastResult, usage, agents } = state;
     const isOver = status === 'ended';
@@ -73,23 +73,21 @@ const tree = route(
       ...{ agent, role: null, status: isOver ? 'ended' : 'running', since },
       reason: isOver ? (lastResult?.reason ?? null) : null,
       usage,
-      agents: await Promise.all(agents.map((one) => below(context, one))),
+      agents: await Promise.all(agents.map((one) => below(context, caller, one))),
     } satisfies AgentTree;
   },
 );
 
-/** One that no longer answers is told as its parent knows it. */
-async function below(context: GatewayContext, known: SubAgent): Promise<AgentTree> {
+/** One that no longer answers, or that the token does not cover, is told as its parent knows it. */
+async function below(context: GatewayContext, caller: Caller, known: SubAgent): Promise<AgentTree> {
   const { agentId, role, status, since, result } = known;
-  const state = await context.client
-    .agent(agentId)
-    .ownState()
-    .catch(() => undefined);
+  const ask = (): Promise<AgentState> => context.client.agent(agentId).ownState();
+  const state = mayUse(caller, agentId) ? await ask().catch(() => undefined) : undefined;
   return {
     ...{ agent: agentId, role, status, since },
     reason: result?.reason ?? null,
     usage: state?.usage ?? result?.usage ?? null,
-    agents: await Promise.all((state?.agents ?? []).map((one) => below(context, one))),
+    agents: await Promise.all((state?.agents ?? []).map((one) => below(context, caller, one))),
   };
 }
 
