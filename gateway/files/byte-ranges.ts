@@ -7,6 +7,8 @@ export function rangeOf(range: string | undefined, ifRange: string | undefined):
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range?.trim() ?? '') ?? [];
   if (from === '' && to === '') return undefined;
   const ifVersion = ifRange === undefined ? {} : { ifVersion: /^"([0-9a-f]+)"$/.exec(ifRange)?.[1] ?? '' };
+  // The last 0 bytes are none of any file: not even an empty one has such a range.
+  if (from === '' && Number(to) === 0) return { from: 0, to: 0, ...ifVersion };
   if (from === '') return { from: -Number(to), to: null, ...ifVersion };
   return { from: Number(from), to: to === '' ? null : Number(to) + 1, ...ifVersion };
 }
