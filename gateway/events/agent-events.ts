@@ -166,12 +166,16 @@ class Told {
   }
 }
 
-/** Never ends before the agent does, or `signal` aborts. */
+/**
+ * Never ends before the agent does, or `signal` aborts.
+ * @param open gets the feed, once somebody reads: one that nobody ever follows would be kept for ever
+ */
 export async function* agentEvents(
-  feed: AgentFeed,
+  open: () => AgentFeed,
   position: Position,
   signal: AbortSignal,
 ): AsyncGenerator<Event, void> {
+  const feed = open();
   const stop = feed.follow();
   const live = new LiveQueue(feed.live);
   const nudge = (): void => live.nudge();

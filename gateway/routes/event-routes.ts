@@ -1,5 +1,6 @@
 // Streams of events.
 import * as shapes from '../../contracts/schemas/http-api';
+import type { AgentFeed } from '../events/agent-feed';
 import { agentEvents, hasSeenEnd, positionAfter } from '../events/agent-events';
 import { eventStream } from '../events/event';
 import { route } from '../http/route';
@@ -44,8 +45,8 @@ const ofAgent = route(
     // EventSource comes back until it is told that nothing follows.
     if (await hasSeenEnd(position, context.client.agent(params.agent)))
       return new Response(null, { status: 204 });
-    const feed = context.feeds.of(context.client, context.dataDir, params.agent);
-    return streamWhileAllowed(asked, (over) => eventStream(agentEvents(feed, position, over), over));
+    const open = (): AgentFeed => context.feeds.of(context.client, context.dataDir, params.agent);
+    return streamWhileAllowed(asked, (over) => eventStream(agentEvents(open, position, over), over));
   },
 );
 

@@ -64,7 +64,7 @@ class Feed {
   follower(after: string): Promise<void> {
     const read = async (): Promise<void> => {
       const position = positionAfter(after);
-      for await (const event of agentEvents(this as unknown as AgentFeed, position, over.signal))
+      for await (const event of agentEvents(() => this as unknown as AgentFeed, position, over.signal))
         told.push(event);
     };
     return read();
@@ -165,7 +165,7 @@ test('a client that is refused while it is told of earlier runs gets no more tha
       Promise.resolve(from < 100 ? [{ role: 'assistant', text: `${from}` }] : []),
   });
   const position = positionAfter(`0@${nameOf(LONG_AGO)}`);
-  const events = agentEvents(feed as unknown as AgentFeed, position, over.signal);
+  const events = agentEvents(() => feed as unknown as AgentFeed, position, over.signal);
   const reader = (eventStream(events, over.signal).body as ReadableStream<Uint8Array>).getReader();
   await reader.read();
   await reader.read();
