@@ -20,11 +20,14 @@ export const stopsWithin = (
   shutdownForceTime: drainMs + LAST_WORD_MS,
 });
 
-/** Resolves when it has been told to stop and had the time of `stopsWithin` for it; `run` may go on in the background. */
-export async function runInTime(worker: Worker, run: Promise<void>): Promise<void> {
+/**
+ * Resolves when `run` has ended; or when it has been told to stop and had the time of `stopsWithin` for it. Then `run` goes on
+ * in the background: what its last steps have returned may not have reached the server, and the result is false.
+ */
+export async function runInTime(worker: Worker, run: Promise<void>): Promise<boolean> {
   const ended = new AbortController();
   try {
-    await Promise.race([run, overdue(worker, ended.signal)]);
+    return await Promise.race([run.then(() => true), overdue(worker, ended.signal)]);
   } finally {
     ended.abort();
     await Promise.all(threadsOf(worker).map((thread) => thread.terminate()));
@@ -41,7 +44,7 @@ export async function endUnused(worker: Worker): Promise<void> {
   await runInTime(worker, run);
 }
 
-async function overdue(worker: Worker, signal: AbortSignal): Promise<void> {
+async function overdue(worker: Worker, signal: AbortSignal): Promise<false> {
   const options = { ref: false, signal };
   try {
     while (worker.getState() === 'RUNNING') await delay(LOOK_EVERY_MS, undefined, options);
@@ -49,6 +52,7 @@ async function overdue(worker: Worker, signal: AbortSignal): Promise<void> {
   } catch {
     // The run has ended.
   }
+  return false;
 }
 
 /** What the SDK keeps to itself, as of its version 1.24. */

@@ -75,6 +75,8 @@ export interface WorkersReady {
 
 export class Workers {
   private isStopping = false;
+  /** What its last steps have returned may not have reached the server. */
+  private isCutOff = false;
   private running: Promise<void> | undefined;
   private closing: Promise<void> | undefined;
   private failure: Error | undefined;
@@ -167,7 +169,10 @@ export class Workers {
       await ended;
       throw err;
     }
-    for (const run of await ended) if (run.status === 'rejected') throw run.reason;
+    for (const run of await ended) {
+      if (run.status === 'rejected') throw run.reason;
+      if (!run.value) this.isCutOff = true;
+    }
     if (this.failure) throw this.failure;
   }
 
@@ -209,7 +214,7 @@ export class Workers {
       throw err;
     }
     // Not after a failure: the next worker gives back what is recorded there.
-    this.parts.journal.close();
+    if (!this.isCutOff) this.parts.journal.close();
     await this.letGo();
   }
 

@@ -28,8 +28,8 @@ export const PERMISSIONS = 0o777;
 /** Sticky, and for its owner only: for the owner nothing changes, and nobody else gives a folder such a mode. */
 const UNFINISHED = 0o1700;
 
-/** How file systems say that they have no hard links: exFAT and FAT, network and FUSE file systems. */
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'ENOSYS']);
+/** How file systems say that they have no hard links, or not such a mode: exFAT and FAT, network and FUSE file systems. */
+const NOT_THERE = new Set(['EPERM', 'ENOTSUP', 'ENOSYS']);
 
 /** The running kernel, which numbers the file systems; empty if it does not tell. */
 const MACHINE = bootOf();
@@ -109,7 +109,11 @@ export class OpenFolder {
 
   /** Until `setMode`, only its owner can use it, and `isUnfinished` tells it from a folder that was there. */
   setUnfinished(): void {
-    fchmodSync(this.fd, UNFINISHED);
+    try {
+      fchmodSync(this.fd, UNFINISHED);
+    } catch (err) {
+      if (!lacksIt(err)) throw err;
+    }
   }
 
   /** Whether a transfer has made the folder, and has not left it yet. */
@@ -128,7 +132,7 @@ export class OpenFolder {
     try {
       linkSync(this.path(from), this.path(to));
     } catch (err) {
-      if (!NO_LINKS.has((err as NodeJS.ErrnoException).code ?? '')) throw err;
+      if (!lacksIt(err)) throw err;
       return this.placeWithoutLink(from, to);
     }
     this.remove(from);
@@ -184,3 +188,5 @@ export class OpenFolder {
     return Buffer.concat([this.own, Buffer.from('/'), bytesOf(name)]);
   }
 }
+
+const lacksIt = (err: unknown): boolean => NOT_THERE.has((err as NodeJS.ErrnoException).code ?? '');

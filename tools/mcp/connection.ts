@@ -147,10 +147,17 @@ export async function openConnection(
 async function lasting<T>(outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   outer.throwIfAborted();
   const inner = new AbortController();
-  const abort = (): void => inner.abort(outer.reason);
+  let abort = (): void => undefined;
+  // Not all that the SDK does heeds a signal.
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => {
+      inner.abort(outer.reason);
+      reject(outer.reason as Error);
+    };
+  });
   outer.addEventListener('abort', abort);
   try {
-    return await work(inner.signal);
+    return await Promise.race([work(inner.signal), aborted]);
   } finally {
     outer.removeEventListener('abort', abort);
   }

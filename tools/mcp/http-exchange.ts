@@ -15,13 +15,21 @@ export class Exchange {
   /** For a stream: what has ended it. */
   private ended: Promise<Error> | undefined;
 
+  /** @param limit ends it, whether or not it was answered */
+  constructor(private readonly limit?: AbortSignal) {}
+
   /** The `fetch` for the SDK. */
   async fetch(url: string | URL, init: RequestInit): Promise<Response> {
-    const signal = AbortSignal.any([this.over.signal, ...(init.signal ? [init.signal] : [])]);
+    const signals = [this.over.signal, init.signal, this.limit].filter(
+      (signal) => signal !== undefined && signal !== null,
+    );
+    const signal = AbortSignal.any(signals);
     // A call has a time-out of its own. The stream of notifications has none: Node's finds out when it is dead.
     const send = init.method === 'POST' ? patientFetch : fetch;
     const response = await this.whileWanted(send(url, { ...init, signal }));
-    return response.body ? new Response(this.watched(response, response.body), response) : response;
+    return response.body
+      ? new Response(this.watched(response, response.body, init.method === 'POST'), response)
+      : response;
   }
 
   /** Ends it. The SDK hears no more of it: it would report the end as a fault, or resume the stream. */
@@ -42,10 +50,14 @@ export class Exchange {
   /** Resolves when the answer has been read; throws if it is a stream that has ended, with an answer or without. */
   async answered(): Promise<void> {
     const reason = await this.ended;
-    if (reason && !this.isResumable) throw reason;
+    if (reason && (!this.isResumable || reason instanceof HoldfastError)) throw reason;
   }
 
-  private watched(response: Response, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  private watched(
+    response: Response,
+    body: ReadableStream<Uint8Array>,
+    isPost: boolean,
+  ): ReadableStream<Uint8Array> {
     const reader = body.getReader();
     let end: (reason: Error) => void = () => undefined;
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
@@ -65,8 +77,9 @@ export class Exchange {
         out.close();
         end(new Error('the stream of its answer ended without one'));
       } catch (err) {
-        out.error(err);
         const isOurs = err instanceof HoldfastError;
+        // The SDK would take that for a lost network, and ask for the same stream again.
+        if (!(isOurs && isStream && isPost)) out.error(err);
         end(isOurs ? err : new Error(`its answer broke off: ${(err as Error).message}`, { cause: err }));
         await reader.cancel(err).catch(() => undefined);
       }

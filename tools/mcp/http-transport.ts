@@ -6,6 +6,9 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { Exchange } from './http-exchange';
 import type { HttpServer } from './mcp-settings';
 
+/** For what has no time-out of its own: messages that get no answer. */
+const NOTICE_MS = 30_000;
+
 export async function httpTransport({ url, headers }: HttpServer): Promise<Transport> {
   const { StreamableHTTPClientTransport } =
     await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
@@ -37,12 +40,12 @@ export async function httpTransport({ url, headers }: HttpServer): Promise<Trans
   const send = transport.send.bind(transport);
   /** For a request it lasts until the answer has been read, and throws if none can come; an answer that came counts. */
   const sendAndWatch = async (message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> => {
-    const exchange = new Exchange();
     if (!('method' in message && 'id' in message)) {
       if ('method' in message && message.method === 'notifications/cancelled')
         take(message.params?.requestId as RequestId)?.cancel();
-      return current.run(exchange, () => send(message, options));
+      return current.run(new Exchange(AbortSignal.timeout(NOTICE_MS)), () => send(message, options));
     }
+    const exchange = new Exchange();
     const { id } = message;
     running.set(id, exchange);
     try {

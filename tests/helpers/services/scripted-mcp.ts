@@ -14,7 +14,7 @@ export interface Message {
 type Answer = (response: ServerResponse, message: Message) => void;
 
 /** How it answers, by method; `GET` is the stream for notifications, which it does not offer by default. */
-export type Script = Partial<Record<'tools/call' | 'ping' | 'notifications/cancelled' | 'GET', Answer>>;
+export type Script = Partial<Record<'tools/call' | 'ping' | `notifications/${string}` | 'GET', Answer>>;
 
 export interface ScriptedMcp {
   /** Its only tool is `mcp__web__run`. */

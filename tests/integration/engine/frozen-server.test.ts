@@ -1,5 +1,7 @@
 // A Temporal server whose process exists but is stopped: commands say so, instead of waiting or taking it for absent.
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { agentTasks } from '../../../workers/process/task-journal';
 import { runDist } from '../../helpers/engines/dist-process';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 
@@ -63,7 +65,7 @@ const EMBEDDED = `
   console.log(performance.now() - since);`;
 
 test.each(['at rest', 'during a workflow task', 'during a look'])(
-  'workers of agents whose server is frozen stop in time, and their program ends: %s',
+  'workers of agents whose server is frozen stop in time, their program ends, and the next ones give back what they had: %s',
   async (when) => {
     const { identity, address } = engine.server();
     const dataDir = join(engine.dataDir, `embedded-${when.replaceAll(' ', '-')}`);
@@ -72,6 +74,8 @@ test.each(['at rest', 'during a workflow task', 'during a look'])(
     expect(Number(tookMs)).toBeLessThan(KILLED_AFTER_MS);
     await program.ended;
     expect(program.child.exitCode).toBe(0);
+    // The next worker gives back what of it may not have reached the server.
+    expect(readdirSync(agentTasks(dataDir))).toHaveLength(1);
   },
   90_000,
 );

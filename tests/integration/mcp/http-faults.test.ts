@@ -168,13 +168,16 @@ test('calls have no time limit of Node’s beside their own', async () => {
   }
 });
 
-test.each(['application/json', 'text/event-stream'])(
+test.each([
+  ['JSON', { 'content-type': 'application/json' }, ''],
+  ['events', EVENTS, 'data: '],
+  ['events with ids', EVENTS, 'id: 1\ndata: \n\ndata: '],
+])(
   'an answer of %s without an end is cut off at 64 MiB, and is a failure of the tool',
-  async (type) => {
+  async (_what, headers, begin) => {
     const servers = await connect({
       'tools/call': (response) => {
-        const begin = type === EVENTS['content-type'] ? 'data: {"x":"' : '{"x":"';
-        response.writeHead(200, { 'content-type': type }).write(begin);
+        response.writeHead(200, headers).write(`${begin}{"x":"`);
         endless(response);
       },
     });
@@ -203,3 +206,11 @@ function endless(response: ServerResponse, left = 200): void {
   if (left > 0 && !response.destroyed)
     response.write('x'.repeat(1024 * 1024), () => endless(response, left - 1));
 }
+
+test('a server that does not answer that it was initialized is given up in time, and ends', async () => {
+  server = await scriptedMcp({ 'notifications/initialized': () => undefined });
+  running = testServers(server.settings({ startupMs: 500 }));
+  const { servers } = running;
+  await until(() => servers.status()[0]?.fault === 'it was not ready within 500 ms');
+  await servers.close();
+});

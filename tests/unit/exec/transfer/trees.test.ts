@@ -119,6 +119,18 @@ test.each(['EPERM', 'ENOTSUP', 'ENOSYS'])(
   },
 );
 
+test('folders are copied to a file system that has no sticky bit', async () => {
+  const change = fs.fchmodSync;
+  jest.spyOn(fs, 'fchmodSync').mockImplementation((fd, mode) => {
+    if (Number(mode) > 0o777) throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+    change(fd, mode);
+  });
+  mkdirSync(join(from, 'a', 'b'), { recursive: true });
+  writeFileSync(join(from, 'a', 'b', 'c'), 'new');
+  await copy(`${from}/.`, to, {});
+  expect(readFileSync(join(to, 'a', 'b', 'c'), 'utf8')).toBe('new');
+});
+
 test('sockets, devices and pipes are skipped and said, and nobody waits for them', async () => {
   execFileSync('mkfifo', [join(from, 'pipe')]);
   writeFileSync(join(from, 'a'), '');
