@@ -29,7 +29,7 @@ export const PERMISSIONS = 0o777;
 const UNFINISHED = 0o1700;
 
 /** How file systems say that they have no hard links, or not such a mode: exFAT and FAT, network and FUSE file systems. */
-const NOT_THERE = new Set(['EPERM', 'ENOTSUP', 'ENOSYS']);
+const NOT_SUPPORTED = new Set(['EPERM', 'ENOTSUP', 'ENOSYS']);
 
 /** The running kernel, which numbers the file systems; empty if it does not tell. */
 const MACHINE = bootOf();
@@ -189,4 +189,4 @@ export class OpenFolder {
   }
 }
 
-const lacksIt = (err: unknown): boolean => NOT_THERE.has((err as NodeJS.ErrnoException).code ?? '');
+const lacksIt = (err: unknown): boolean => NOT_SUPPORTED.has((err as NodeJS.ErrnoException).code ?? '');
