@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { asStorageFailure } from './storage-failure';
 
 /**
@@ -76,6 +77,23 @@ export function readJson<T>(path: string): T | undefined {
     if (failure !== err) throw failure;
     return undefined;
   }
+}
+
+/**
+ * The list in a file; none if there is no file. Throws `config_invalid` with `faults` for one that is damaged: it must not
+ * count as empty and be overwritten.
+ */
+export function readList<T>(path: string, isOne: (value: unknown) => value is T, faults: string): T[] {
+  if (!statSync(path, { throwIfNoEntry: false })) return [];
+  const found = readJson<unknown>(path);
+  if (Array.isArray(found) && found.every(isOne)) return found;
+  throw new HoldfastError('config_invalid', { faults });
+}
+
+/** Changes with each write, which is a rename. */
+export function stampOf(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : 'absent';
 }
 
 /** Removes a file if possible. */

@@ -75,8 +75,6 @@ export interface WorkersReady {
 
 export class Workers {
   private isStopping = false;
-  /** What its last steps have returned may not have reached the server. */
-  private isCutOff = false;
   private running: Promise<void> | undefined;
   private closing: Promise<void> | undefined;
   private failure: Error | undefined;
@@ -139,7 +137,8 @@ export class Workers {
     return [agentSide?.worker, hostWorker?.worker].filter((worker) => worker !== undefined);
   }
 
-  private async serve(onReady?: (ready: WorkersReady) => void): Promise<void> {
+  /** Resolves with false if what the last steps have returned may not have reached the server. */
+  private async serve(onReady?: (ready: WorkersReady) => void): Promise<boolean> {
     const { journal, hostWorker, agentSide, metrics, log } = this.parts;
     const { temporal } = this.client;
     const lost = this.lostWorkers();
@@ -169,11 +168,10 @@ export class Workers {
       await ended;
       throw err;
     }
-    for (const run of await ended) {
-      if (run.status === 'rejected') throw run.reason;
-      if (!run.value) this.isCutOff = true;
-    }
+    const outcomes = await ended;
+    for (const run of outcomes) if (run.status === 'rejected') throw run.reason;
     if (this.failure) throw this.failure;
+    return outcomes.every((run) => run.status === 'fulfilled' && run.value);
   }
 
   private lostWorkers(): LostWorkers {
@@ -206,15 +204,16 @@ export class Workers {
   }
 
   private async serveAndLetGo(onReady?: (ready: WorkersReady) => void): Promise<void> {
+    let isTold: boolean;
     try {
-      await this.serve(onReady);
+      isTold = await this.serve(onReady);
     } catch (err) {
       await this.endThoseUnused();
       await this.letGo().catch(() => undefined);
       throw err;
     }
     // Not after a failure: the next worker gives back what is recorded there.
-    if (!this.isCutOff) this.parts.journal.close();
+    if (isTold) this.parts.journal.close();
     await this.letGo();
   }
 

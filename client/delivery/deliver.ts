@@ -90,9 +90,9 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
       const found =
         err instanceof WorkflowNotFoundError ? await describe(to.client, to.workflowId) : undefined;
       const failingMs = now - failingSince;
-      if (failingMs > patienceMs(err, to, found) && (failingMs > PATIENCE_MS || !(await goesOn(err, to))))
-        throw await explained(err, to, found);
-      if (!isTold && now - failingSince > DELAY_MS) {
+      const told = failingMs > patienceMs(err, to, found) && (await explained(err, to, found, failingMs));
+      if (told) throw told as Error;
+      if (!isTold && failingMs > DELAY_MS) {
         isTold = true;
         to.server.onDelay?.(isAway(err) ? `the server at ${to.server.address}` : reasonOf(err));
       }
@@ -138,22 +138,24 @@ const describe = (
       return undefined;
     });
 
-/** On a busy machine several tasks may time out, of which the server still tells while the next ones are completed. */
-async function goesOn(err: unknown, { client, workflowId }: Delivery): Promise<boolean> {
-  const found = failsItsTasks(err) ? await describe(client, workflowId) : undefined;
-  return found !== undefined && !(await findStuck(client, found));
-}
-
 const queueOf = (found: Described | undefined): string | undefined =>
   found?.workflowExecutionInfo?.taskQueue ?? undefined;
 
-async function explained(err: unknown, to: Delivery, found: Described | undefined): Promise<unknown> {
+/** Undefined for a workflow that goes on, which has some more time. */
+async function explained(
+  err: unknown,
+  to: Delivery,
+  found: Described | undefined,
+  failingMs: number,
+): Promise<unknown> {
   const { client, server, what, workflowId } = to;
   if (isAway(err)) return new HoldfastError('no_server', { address: server.address, reason: reasonOf(err) });
   if (failsItsTasks(err)) {
     // The server says the same of a task that a stopped worker took and never answered.
     const failing = await describe(client, workflowId);
     const stuck = failing && (await findStuck(client, failing));
+    // On a busy machine several tasks may time out. The server still tells of them while the next ones are completed.
+    if (failing && !stuck && failingMs <= PATIENCE_MS) return undefined;
     return stuck?.how === 'times out'
       ? new HoldfastError('worker_silent', { taskQueue: queueOf(failing) ?? server.queue, got: stuck.got })
       : new HoldfastError('workflow_stuck', { got: workflowId, attempts: stuck?.attempts ?? 'several' });

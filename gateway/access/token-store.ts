@@ -1,11 +1,10 @@
 // The tokens of the gateway: hashes in one private file of the data folder, which every gateway of the folder reads, so
 // that a revoked token is refused at once.
 import { createHash, randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { AGENT_PATTERN, ALL_AGENTS } from '../../contracts/text/glob';
-import { readJson, writeJson } from '../../system/json-file';
+import { readList, stampOf, writeJson } from '../../system/json-file';
 import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
 import { isLimitedAdmin, type Caller, type Grant } from './grants';
@@ -229,18 +228,14 @@ function browserMs({ kind, expiresAt }: StoredToken): number {
   return Math.min(BROWSER_MS, left);
 }
 
-/** None if there is no file. Throws `config_invalid` for one that is damaged: it must not count as empty and be overwritten. */
-function readTokens(file: string): StoredToken[] {
-  if (!statSync(file, { throwIfNoEntry: false })) return [];
-  const found = readJson<unknown>(file);
-  if (Array.isArray(found) && found.every(isStored)) return found.map(asGranted);
-  throw new HoldfastError('config_invalid', {
-    faults:
-      // Requests without a token are told, too: the folder is not named.
-      'gateway/tokens.json in the data folder is no list of tokens: it is damaged, or not written by Holdfast. Restore it, ' +
+const readTokens = (file: string): StoredToken[] =>
+  readList(
+    file,
+    isStored,
+    // Requests without a token are told, too: the folder is not named.
+    'gateway/tokens.json in the data folder is no list of tokens: it is damaged, or not written by Holdfast. Restore it, ' +
       'or move it away: then no token is valid any more',
-  });
-}
+  ).map(asGranted);
 
 /** Earlier releases also made admins of some agents. */
 const asGranted = (one: StoredToken): StoredToken =>
@@ -251,12 +246,6 @@ function isStored(one: unknown): one is StoredToken {
   const texts = [id, name, role, hash];
   const isExpiry = expiresAt === null || typeof expiresAt === 'string';
   return texts.every((text) => typeof text === 'string') && Array.isArray(agents) && isExpiry;
-}
-
-/** Each write makes another file. */
-function stampOf(path: string): string {
-  const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return facts ? `${facts.ino} ${facts.mtimeNs} ${facts.size}` : 'absent';
 }
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');

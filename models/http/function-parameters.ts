@@ -1,6 +1,7 @@
 // The parameters of a tool as the vendors' function calling takes them. They refuse a whole request, with all of its other
 // tools, for one schema without `properties`, with a choice at its root, or with a list whose items are not described.
 // Nothing is lost by telling less: the tool checks its arguments against its own schema. Pure.
+import { referred } from '../../contracts/json';
 import type { JsonSchema } from '../../contracts/tools/tools';
 import { isObject } from '../dialects/json-text';
 import { fieldsOf, listOf, type Fields } from './replies/untrusted';
@@ -60,19 +61,11 @@ function argumentsOf(given: unknown, root: Fields, seen: Set<string>): Arguments
   const { $ref } = schema;
   if (typeof $ref === 'string' && !seen.has($ref)) {
     seen.add($ref);
-    addAll(definitionAt($ref, root), true);
+    addAll(referred($ref, root), true);
   }
   for (const part of listOf(schema.allOf)) addAll(part, true);
   for (const part of [...listOf(schema.anyOf), ...listOf(schema.oneOf)]) addAll(part, false);
   return { ...found, required: [...new Set(found.required)] };
-}
-
-/** Of the same document, as a JSON pointer (RFC 6901); undefined for any other. */
-function definitionAt(ref: string, root: Fields): unknown {
-  const [start, ...keys] = ref.split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const at = (value: unknown, key: string): unknown =>
-    isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  return start === '#' ? keys.reduce(at, root) : undefined;
 }
 
 /** Every list says what its items are, be it anything. */

@@ -1,11 +1,10 @@
 // The webhooks of a data folder, with their secrets: one private file, which the folder's worker and every gateway read.
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { isWebhookSecret } from '../../contracts/schemas/webhook-settings';
 import type { WebhookSecret, WebhookSettings } from '../../contracts/webhooks';
-import { readJson, writeJson } from '../json-file';
+import { readList, stampOf, writeJson } from '../json-file';
 import { withLock } from '../lock';
 import { makeFolder } from '../make-folder';
 import { readPrivateFile } from '../private-file';
@@ -30,7 +29,7 @@ export class WebhookStore {
 
   /** Throws `config_invalid` if the file is damaged; so does all that reads it. */
   list(): readonly StoredWebhook[] {
-    const stamp = this.stamp();
+    const stamp = stampOf(this.file);
     if (stamp !== this.read.stamp) this.read = { all: readWebhooks(this.file), stamp };
     return this.read.all;
   }
@@ -95,25 +94,15 @@ export class WebhookStore {
       if (JSON.stringify(all) !== JSON.stringify(before)) writeJson(this.file, all, { flush: true });
     });
   }
-
-  /** Changes with each write, which is a rename. */
-  private stamp(): string {
-    const found = statSync(this.file, { bigint: true, throwIfNoEntry: false });
-    return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : 'none';
-  }
 }
 
-/** None if there is no file. Throws `config_invalid` for one that is damaged: it must not count as empty and be overwritten. */
-function readWebhooks(file: string): StoredWebhook[] {
-  if (!statSync(file, { throwIfNoEntry: false })) return [];
-  const found = readJson<unknown>(file);
-  if (Array.isArray(found) && found.every(isStored)) return found;
-  throw new HoldfastError('config_invalid', {
-    faults:
-      `${file} is no list of webhooks: it is damaged, or not written by Holdfast. Restore it, or move it away: then there ` +
+const readWebhooks = (file: string): StoredWebhook[] =>
+  readList(
+    file,
+    isStored,
+    `${file} is no list of webhooks: it is damaged, or not written by Holdfast. Restore it, or move it away: then there ` +
       'are no webhooks but those of the configuration',
-  });
-}
+  );
 
 function isStored(one: unknown): one is StoredWebhook {
   const { id, url, events, agents, secret } = (one ?? {}) as Partial<Record<string, unknown>>;

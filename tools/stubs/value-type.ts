@@ -1,4 +1,5 @@
 // Reads JSON Schema as a type that any language can print. Unsupported, recursive or too large schemas become `any`.
+import { referred } from '../../contracts/json';
 import type { JsonSchema } from '../../contracts/tools/tools';
 
 export type Scalar = 'string' | 'integer' | 'number' | 'boolean' | 'null';
@@ -102,14 +103,4 @@ function union(schemas: readonly unknown[], inside: Reading): ValueType {
   const members = schemas.map((schema) => read(schema, inside));
   if (members.some(({ kind }) => kind === 'any')) return ANY;
   return members.length === 1 ? (members[0] ?? ANY) : { kind: 'union', of: members };
-}
-
-/** The target of a local reference such as `#/$defs/Node`. */
-function referred(reference: string, root: JsonSchema): unknown {
-  if (!reference.startsWith('#')) return undefined;
-  const keys = reference.slice(1).split('/').slice(1);
-  return keys.reduce<unknown>((at, key) => {
-    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
-    return isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined;
-  }, root);
 }

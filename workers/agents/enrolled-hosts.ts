@@ -42,13 +42,12 @@ export class EnrolledHosts {
     (reason) => this.options.warn('enrolled hosts could not be looked up', { reason }),
   );
   private readonly served = new Map<string, Served>();
-  private isStopped = false;
   private stopping: Promise<void> | undefined;
 
   constructor(private readonly options: EnrolledHostsOptions) {}
 
   start(): void {
-    if (!this.isStopped) this.looks.start({ now: true });
+    if (!this.stopping) this.looks.start({ now: true });
   }
 
   /** May be called repeatedly. */
@@ -58,7 +57,6 @@ export class EnrolledHosts {
   }
 
   private async endAll(): Promise<void> {
-    this.isStopped = true;
     this.shutdownServed();
     // One that has begun may still create a worker, which holds the connection. If it takes longer, it ends that itself.
     await this.looks.end();
@@ -92,7 +90,7 @@ export class EnrolledHosts {
     await endPlaintextRuns({ client: sessions, queue, quota: null, warn });
     const worker = await this.createWorker(sessions, deployment);
     await prepared;
-    if (this.isStopped) return endUnused(worker);
+    if (this.stopping) return endUnused(worker);
     const ended = runInTime(worker, worker.run())
       .then(() => sessions.withDeadline(Date.now() + LEAVE_MS, async () => deployment?.leave()))
       .catch((err: unknown) => warn('an enrolled host is no longer served', { reason: reasonOf(err) }))
