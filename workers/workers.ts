@@ -8,7 +8,7 @@ import type { Deployment } from './agents/deployment';
 import type { EnrolledHosts } from './agents/enrolled-hosts';
 import type { FolderClaim } from './folder-claim';
 import type { HostWorker } from './host/host-worker';
-import type { ActivityRef } from '../activities/host/command-completion';
+import type { ActivityRef } from '../activities/host/command-journal';
 import { giveBack, resetCaches, type GivenBack, type LostWorkers } from './agents/lost-workers';
 import type { RepeatedLook } from './repeated-look';
 import type { SpanOutlet } from './telemetry/span-exporter';

@@ -1,8 +1,5 @@
-// Completes `runCommand` activities outside the worker's slots: each is observed at its holder until the command has
-// ended. A journal on the host's disk holds what is needed to continue after a kill.
-import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+// Observes each command at its holder until it has ended. An activity that has left by then is completed from here,
+// outside the worker's slots: a journal on the host's disk holds what is needed to continue after a kill.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Info } from '@temporalio/activity';
 import {
@@ -27,38 +24,19 @@ import {
 } from '../../contracts/telemetry/trace';
 import type { CommandView } from '../../contracts/sessions/session';
 import { commandView } from '../../exec/host/command-view';
-import { readJson, removeQuietly, writeJson } from '../../system/json-file';
-import { makeFolder } from '../../system/make-folder';
 import type { ObserveReason, Snapshot } from '../../exec/protocol';
 import type { Terminals } from '../../exec/terminals';
 import { asStorageFailure } from '../../system/storage-failure';
 import { crashPoint } from '../../system/faults/crash-point';
-import { NOT_KNOWN, tellWaitsUntilExit, waitIn, type KnownWait } from './later-waits';
+import { CommandJournal, keyOf, type ActivityRef, type JournalEntry } from './command-journal';
+import { NOT_KNOWN, tellWaitsUntilExit, waitIn } from './later-waits';
+import { QuickEnd } from './quick-end';
 
 const HEARTBEAT_MS = 4_000;
 const KEEP_AGAIN_MS = 1_000;
 const LOOK_AGAIN_MS = 250;
 /** What a session is told of a later wait: enough for a screen. */
 const LATER_BYTES = 4_096;
-
-/** Its id counts from the beginning in each run of its workflow. */
-export type ActivityRef = Record<'runId' | 'activityId', string>;
-
-interface JournalEntry {
-  token: string;
-  /** That of the token; absent in entries of earlier releases. */
-  activity?: ActivityRef;
-  input: Omit<RunCommandInput, 'code'>;
-  yielded: boolean;
-  /** Its workflow may have had a view of it already, from a worker that was killed: it takes only one that says so. */
-  isAgain?: boolean;
-  /** Its workflow was told that the command's state is unknown. */
-  troubled?: boolean;
-  /** Where its span belongs, as a `traceparent`; absent if nothing is traced. */
-  traceparent?: string;
-  /** Of a program that its workflow knows to wait: which wait. */
-  wait?: KnownWait;
-}
 
 export interface CompletionOptions {
   /** Folder of the journal for the next worker. */
@@ -70,15 +48,23 @@ export interface CompletionOptions {
   log: (message: string, facts: object) => void;
 }
 
+interface Watched {
+  abort: AbortController;
+  entry: JournalEntry;
+  /** Absent if another worker began it. */
+  quick?: QuickEnd;
+}
+
 export class CommandCompletion {
-  private readonly watched = new Map<string, { abort: AbortController; entry: JournalEntry }>();
+  private readonly watched = new Map<string, Watched>();
+  private readonly journal: CommandJournal;
 
   constructor(
     private readonly client: Client,
     private readonly sessions: Terminals,
     private readonly options: CompletionOptions,
   ) {
-    makeFolder(options.journal);
+    this.journal = new CommandJournal(options.journal);
   }
 
   /** Commands that have not ended. */
@@ -88,10 +74,7 @@ export class CommandCompletion {
 
   /** Takes over all commands that an earlier worker of this host left running; returns their number. */
   adopt(): number {
-    const entries = readdirSync(this.options.journal)
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => readJson<JournalEntry>(join(this.options.journal, name)))
-      .filter((entry) => entry !== undefined);
+    const entries = this.journal.entries();
     // One that was killed may have told of the yield and not written that down.
     for (const entry of entries) this.watch({ ...entry, isAgain: true });
     return entries.length;
@@ -105,10 +88,11 @@ export class CommandCompletion {
   }
 
   /**
-   * Follows one command to its end. A newer token for the same command replaces the older one.
+   * Follows one command to its end. A newer token for the same command replaces the older one. Resolves within moments:
+   * with the view of the end, for the activity to answer with, or with null if it is completed from here later.
    * @param isAgain it had begun before this token: it was handed over again
    */
-  start(
+  async start(
     {
       taskToken,
       activityId,
@@ -116,7 +100,7 @@ export class CommandCompletion {
     }: Pick<Info, 'taskToken' | 'activityId' | 'workflowExecution'>,
     { ref, workflowId, cwd, commandId, runtime, yield: settings }: RunCommandInput,
     { trace, isAgain = false }: { trace?: TraceContext | undefined; isAgain?: boolean } = {},
-  ): void {
+  ): Promise<CommandView | null> {
     // Without the code: the holder has it, and the journal must not contain secrets.
     const input = { ref, workflowId, cwd, commandId, runtime, yield: settings };
     const traceparent = trace && writeTraceparent(trace);
@@ -125,8 +109,13 @@ export class CommandCompletion {
       ...(workflowExecution && { activity: { runId: workflowExecution.runId, activityId } }),
       ...(traceparent !== undefined && { traceparent }),
     };
-    this.watch(entry);
+    const quick = new QuickEnd();
+    this.watch(entry, quick);
+    const view = await quick.answer;
+    if (view || this.watched.get(keyOf(input))?.entry !== entry) return view;
     this.keep(entry);
+    crashPoint('command-journalled');
+    return null;
   }
 
   /** Stops watching; the commands and their journal stay for the next worker. */
@@ -135,16 +124,17 @@ export class CommandCompletion {
     this.watched.clear();
   }
 
-  private watch(entry: JournalEntry): void {
-    const key = this.path(entry.input);
+  private watch(entry: JournalEntry, quick?: QuickEnd): void {
+    const key = keyOf(entry.input);
     this.watched.get(key)?.abort.abort();
     const abort = new AbortController();
-    this.watched.set(key, { abort, entry });
+    const watched = { abort, entry, ...(quick && { quick }) };
+    this.watched.set(key, watched);
     // At once for one that was taken over: its last heartbeat was that of the worker before.
     if (entry.isAgain) void this.heartbeat(entry, abort);
     const heartbeat = setInterval(() => void this.heartbeat(entry, abort), HEARTBEAT_MS);
     abort.signal.addEventListener('abort', () => clearInterval(heartbeat));
-    this.complete(entry, abort).catch((err: unknown) => {
+    this.complete(watched).catch((err: unknown) => {
       if (!abort.signal.aborted)
         this.options.log('runCommand could not be completed', { error: reasonOf(err) });
     });
@@ -155,19 +145,19 @@ export class CommandCompletion {
    * write is retried, and if the worker dies meanwhile, the heartbeat timeout reveals it.
    */
   private keep(entry: JournalEntry): void {
-    const path = this.path(entry.input);
+    const key = keyOf(entry.input);
     try {
-      writeJson(path, entry);
+      this.journal.keep(entry);
     } catch (err) {
       this.options.log('the journal cannot be written, trying again', { error: reasonOf(err) });
-      const isWatched = this.watched.get(path);
+      const isWatched = this.watched.get(key);
       setTimeout(() => {
-        if (isWatched && this.watched.get(path) === isWatched) this.keep(entry);
+        if (isWatched && this.watched.get(key) === isWatched) this.keep(entry);
       }, KEEP_AGAIN_MS).unref();
     }
   }
 
-  private async complete(entry: JournalEntry, abort: AbortController): Promise<void> {
+  private async complete({ entry, abort, quick }: Watched): Promise<void> {
     const { input } = entry;
     const token = Buffer.from(entry.token, 'base64');
     try {
@@ -176,7 +166,11 @@ export class CommandCompletion {
         return this.view(input, snapshot);
       });
       crashPoint('end-due');
-      await this.finish(entry, abort, () => this.client.activity.complete(token, result, this.owner(input)));
+      if (quick?.take(result)) this.forget(entry, abort);
+      else
+        await this.finish(entry, abort, () =>
+          this.client.activity.complete(token, result, this.owner(input)),
+        );
       this.tellSpan(entry);
     } catch (err) {
       if (abort.signal.aborted) return;
@@ -216,6 +210,7 @@ export class CommandCompletion {
     signal: AbortSignal,
   ): Promise<void> {
     const { workflowId, commandId } = entry.input;
+    this.leave(entry);
     const session = this.client.workflow.getHandle(workflowId);
     const told: Yielded = { commandId, trouble };
     await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, told), signal);
@@ -234,6 +229,7 @@ export class CommandCompletion {
     if (reason === 'exit' || snapshot.command?.id !== commandId) return this.recordOf(entry, snapshot);
     const view = await this.view(entry.input, snapshot, reason);
     const session = this.client.workflow.getHandle(workflowId);
+    this.leave(entry);
     crashPoint('yield-due');
     const told: Yielded = { commandId, view, ...(entry.isAgain && { later: true }) };
     await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, told), signal);
@@ -288,7 +284,7 @@ export class CommandCompletion {
   /** The session's workflow gets this view by another way. */
   told(ref: SessionRef, view: CommandView): void {
     if (view.commandId === null) return;
-    const entry = this.watched.get(this.path({ ref, commandId: view.commandId }))?.entry;
+    const entry = this.watched.get(keyOf({ ref, commandId: view.commandId }))?.entry;
     const wait = waitIn(view);
     if (!entry?.yielded || entry.wait === wait) return;
     entry.wait = wait;
@@ -308,7 +304,7 @@ export class CommandCompletion {
 
   /** Of a command that has not ended: where its scripts' calls belong. */
   traceOf(ref: SessionRef, commandId: string): TraceContext | undefined {
-    const parent = readTraceparent(this.watched.get(this.path({ ref, commandId }))?.entry.traceparent);
+    const parent = readTraceparent(this.watched.get(keyOf({ ref, commandId }))?.entry.traceparent);
     return parent && commandSpan(parent, commandId);
   }
 
@@ -381,19 +377,15 @@ export class CommandCompletion {
     signal.throwIfAborted();
   }
 
-  private forget(entry: JournalEntry, abort: AbortController): void {
-    abort.abort();
-    const path = this.path(entry.input);
-    if (this.watched.get(path)?.abort !== abort) return;
-    this.watched.delete(path);
-    // If it stays, the next worker finds that the server no longer knows the activity.
-    removeQuietly(path);
+  private leave({ input }: JournalEntry): void {
+    this.watched.get(keyOf(input))?.quick?.leave();
   }
 
-  private path({ ref, commandId }: Pick<JournalEntry['input'], 'ref' | 'commandId'>): string {
-    const name = createHash('sha256')
-      .update(`${ref.agent}.${ref.host}.${ref.session}.${commandId}`)
-      .digest('hex');
-    return join(this.options.journal, `${name.slice(0, 32)}.json`);
+  private forget(entry: JournalEntry, abort: AbortController): void {
+    abort.abort();
+    const key = keyOf(entry.input);
+    if (this.watched.get(key)?.abort !== abort) return;
+    this.watched.delete(key);
+    this.journal.forget(entry);
   }
 }

@@ -156,8 +156,8 @@ export function createHostActivities({
       });
       channel.serve(ref);
       crashPoint('command-recorded');
-      completion.start(Context.current().info, input, { trace, isAgain });
-      crashPoint('command-journalled');
+      const ended = await completion.start(Context.current().info, input, { trace, isAgain });
+      if (ended) return ended;
       throw new CompleteAsyncError();
     },
 

@@ -42,19 +42,22 @@ const USUAL: CrashPoint[] = [
   ...(['command-recorded', 'command-journalled', 'end-due', 'yield-due'] as const),
   ...(['input-typed', 'reset-done', 'close-done'] as const),
 ];
-const isUsual = ([, point]: [string, CrashPoint]): boolean => USUAL.includes(point);
+const isUsual = ([, point]: [string, CrashPoint, ...unknown[]]): boolean => USUAL.includes(point);
 
-const COMMAND_POINTS: [string, CrashPoint][] = [
-  ['before the holder gets it', 'command-arrived'],
-  ['after the holder recorded it, before the journal', 'command-recorded'],
-  ['after the journal', 'command-journalled'],
-  ['when its end is known, before the server is told', 'end-due'],
-  ['after the server was told of its end', 'end-told'],
+/** The activity that begins a quick command answers with its end; one that lasts leaves it, and gets a journal. */
+const LASTS = 'sleep 0.3;';
+const COMMAND_POINTS: [string, CrashPoint, string][] = [
+  ['before the holder gets it', 'command-arrived', ''],
+  ['after the holder recorded it, before the journal', 'command-recorded', LASTS],
+  ['after the journal', 'command-journalled', LASTS],
+  ['when its end is known at once, before the server is told', 'end-due', ''],
+  ['when its end is known later, before the server is told', 'end-due', LASTS],
+  ['after the server was told of its end', 'end-told', LASTS],
 ];
 testEachOf(COMMAND_POINTS, isUsual)(
   'a command whose worker dies %s runs once, and its caller gets the result',
-  async (_when, point) => {
-    const code = 'echo ran >> effect; echo done; (exit 5)';
+  async (_when, point, lasting) => {
+    const code = `echo ran >> effect; ${lasting} echo done; (exit 5)`;
     const view = await engine.crashingAt(point, () => session.exec({ code }));
     expect(view).toMatchObject({ state: 'exited', exitCode: 5, output: 'done\n' });
     expect(await session.exec({ code: 'true' })).toMatchObject({ exitCode: 0, epoch: 1, freshShell: false });

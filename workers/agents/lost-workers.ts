@@ -3,7 +3,7 @@
 // is told otherwise here. What other workers have is left alone: they would have to replay from the first event.
 import type { Client } from '@temporalio/client';
 import { describeWorkflow } from '../../client/delivery/list-workflows';
-import type { ActivityRef } from '../../activities/host/command-completion';
+import type { ActivityRef } from '../../activities/host/command-journal';
 import { workerLost } from '../../contracts/errors/failure';
 import { forEachOpen, type OpenRun } from '../open-workflows';
 

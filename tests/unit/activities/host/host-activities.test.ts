@@ -230,7 +230,7 @@ describe('a command that has begun', () => {
     const journal = join(t.dataDir, 'commands');
     const log = (): void => undefined;
     const completion = new CommandCompletion(client, sessions, { journal, folderId: 'ours', log });
-    completion.start(
+    void completion.start(
       { taskToken: new Uint8Array([1]), activityId: '1', workflowExecution: undefined },
       command(CODE),
     );
