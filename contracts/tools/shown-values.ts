@@ -26,11 +26,17 @@ export function wholeValue(name: string, value: unknown, secret = false): ShownV
     : { name, text, bytes, omitted: 0 };
 }
 
-/** Each value is cut separately, so that a long one does not hide the others. */
-export function cutValues(values: readonly ShownValue[], mostCharacters = VALUE_CHARACTERS): ShownValue[] {
-  let left = ALL_CHARACTERS;
+/**
+ * Each value is cut separately, so that a long one does not hide the others.
+ * @param limits characters of one value, and of all together; of each value a beginning is left in any case
+ */
+export function cutValues(
+  values: readonly ShownValue[],
+  { each = VALUE_CHARACTERS, together = ALL_CHARACTERS }: { each?: number; together?: number } = {},
+): ShownValue[] {
+  let left = Math.min(ALL_CHARACTERS, together);
   return values.map((value) => {
-    const most = Math.max(LEAST_CHARACTERS, Math.min(mostCharacters, left));
+    const most = Math.max(LEAST_CHARACTERS, Math.min(each, left));
     const cut = cutValue(value, most);
     left -= cut.text.length;
     return cut;

@@ -47,7 +47,7 @@ function detailsOf(approval: Approval, answer: Answer, where?: string): string {
       .join('\n'),
     facts.filter((fact) => fact).join(', '),
     `id ${inMarkdown(id, FOLDER_CHARACTERS)}, hash ${inMarkdown(hash)}${runs === undefined ? '' : `, ${inMarkdown(runs)}`}`,
-    ...cutValues(values, SHOWN_CHARACTERS).map(
+    ...cutValues(values, { each: SHOWN_CHARACTERS }).map(
       (value) => `${inMarkdown(captionOf(value))}:\n\n${fenced(value.text, Infinity)}`,
     ),
     messageList([

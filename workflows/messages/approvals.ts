@@ -28,6 +28,9 @@ export interface Question extends Hold {
   values: readonly ShownValue[];
 }
 
+/** Of all that wait, which a query answers and the next run is given: each at most 2 MB. Later ones are cut shorter. */
+const WAITING_CHARACTERS = 300_000;
+
 const rulesOf = ({ reasons }: Pick<Hold, 'reasons'>): string => reasons.map(({ rule }) => rule).join(', ');
 
 const outcomeOf = (answer: ApprovalsRecord['answers'][string] | undefined): object =>
@@ -65,7 +68,8 @@ export class Approvals {
     }
     if (!asked && !this.answered(id)) {
       const { what, agent, runs, place } = question;
-      const shown = { agent, runs, ...(place && { place }), values: cutValues(values) };
+      const left = WAITING_CHARACTERS - charactersOf(record.waiting);
+      const shown = { agent, runs, ...(place && { place }), values: cutValues(values, { together: left }) };
       asked = { id, what, hash, reasons, askedAt, expiresAt, ...shown };
       record.waiting.push(asked);
       log.info('approval needed', { question: id, runs, rules: rulesOf(asked) });
@@ -167,6 +171,9 @@ export class Approvals {
     return approvalDetails(this.waiting);
   }
 }
+
+const charactersOf = (waiting: readonly Approval[]): number =>
+  waiting.flatMap(({ values = [] }) => values).reduce((all, { text }) => all + text.length, 0);
 
 /** @param refused receives faults of signals: their senders get no answer */
 export function listenToApprovals(approvals: Approvals, refused: (err: unknown) => void): void {

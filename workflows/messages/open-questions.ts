@@ -8,13 +8,18 @@ import { cutValues } from '../../contracts/tools/shown-values';
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { signalOf } from './definitions';
 
-/** Limit for one value in messages between workflows. */
+/** Limits for one value, and roughly for all, in a message between workflows. */
 const TOLD_CHARACTERS = 4_000;
+const ALL_TOLD_CHARACTERS = 64_000;
+/** A message has the oldest of those that wait: as they are answered, the others follow. */
+const MOST_TOLD = 50;
 
 /** Used by a session or a turn to tell its agent. */
 export class QuestionsForAgent {
   /** Undefined: what the run before has told. */
   private told: string | undefined;
+  private waiting: readonly Approval[] = [];
+  private sending: Promise<void> | null = null;
 
   /** @param carried how many questions the run before has left */
   constructor(
@@ -25,21 +30,40 @@ export class QuestionsForAgent {
   }
 
   tell(waiting: readonly Approval[]): void {
-    const key = waiting.map(({ id, hash }) => `${id} ${hash}`).join('\n');
+    const key = keyOf(waiting);
     if (key === this.told) return;
     // Since 0.3. Before, those that nobody asks again stayed with the agent. Asked only then: no other history has the patch.
     if (key === '' && this.told === undefined && !patched('withdraws-dropped-questions')) return;
     this.told = key;
     // Since 0.3. Before, nobody was told; remove the old path when no session or turn of 0.2 is open.
     if (!patched('agent-is-told-of-questions')) return;
+    this.waiting = waiting;
+    // Before, each change was a message with all that waited: those of one reply together were more than the server takes
+    // from a workflow task, and it ended the workflow. Remove the old path when no session or turn of 0.3 is open.
+    if (patched('changes-told-together')) this.sending ??= this.sendAll();
+    else this.send(waiting);
+  }
+
+  /** Once all that are asked or answered at the same time are. */
+  private async sendAll(): Promise<void> {
+    await Promise.resolve();
+    this.sending = null;
+    this.send(this.waiting.slice(0, MOST_TOLD));
+  }
+
+  private send(waiting: readonly Approval[]): void {
     const { workflowId } = workflowInfo();
+    const together = ALL_TOLD_CHARACTERS / Math.max(1, waiting.length);
     const cut = waiting.map((one) => ({
       ...one,
-      ...(one.values && { values: cutValues(one.values, TOLD_CHARACTERS) }),
+      ...(one.values && { values: cutValues(one.values, { each: TOLD_CHARACTERS, together }) }),
     }));
     send(agentWorkflowId(this.agent), { workflowId, waiting: cut });
   }
 }
+
+const keyOf = (waiting: readonly Approval[]): string =>
+  waiting.map(({ id, hash }) => `${id} ${hash}`).join('\n');
 
 /** Independent of the asker, which may be cancelled. A command-line session has no agent, so a failure is ignored. */
 function send(workflowId: string, signal: QuestionsSignal): void {
