@@ -7,6 +7,7 @@ import { sessionWorkflowId } from '../../contracts/ids';
 import type { Message } from '../../contracts/messages/message';
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { Listener } from '../messages/listener';
+import { messageGuard } from '../messages/message-guard';
 import type { Conversation } from './conversation/conversation';
 
 export function listenToAnswers(conversation: Conversation): void {
@@ -37,8 +38,14 @@ const unknown = (got: string, allowed: string): Error =>
 /** The agent learns of questions by signal, which an answer may overtake. */
 const TOLD_MS = 2_000;
 
-/** The workflow to forward to. Throws `approval_unknown` if nothing is waiting there, and `approval_changed`. */
-function placeOf(conversation: Conversation, { session, host, id, hash }: Answer): string {
+interface Place {
+  to: string;
+  /** Those that the answer may be for. */
+  meant: Approval[];
+}
+
+/** Where to forward. Throws `approval_unknown` if nothing is waiting there, and `approval_changed`. */
+function placeOf(conversation: Conversation, { session, host, id, hash }: Answer): Place {
   const { agent, host: own, currentTurn } = conversation.state();
   const { open } = conversation.questions;
   const to = session === undefined ? currentTurn : sessionWorkflowId({ agent, host: host ?? own, session });
@@ -47,11 +54,27 @@ function placeOf(conversation: Conversation, { session, host, id, hash }: Answer
   if (to === null) throw unknown('no running turn', all);
   if (there.length === 0) throw unknown(`${id ?? 'no id'} in ${to}`, all);
   const isOfHash = (one: Approval): boolean => hash === undefined || one.hash === hash;
-  if (!there.some(isOfHash)) {
+  const meant = there.filter(isOfHash);
+  if (meant.length === 0) {
     const allowed = there.map((one) => one.hash).join(', ');
     throw toFailure(new HoldfastError('approval_changed', { got: hash ?? null, allowed }));
   }
-  return to;
+  return { to, meant };
+}
+
+/**
+ * Who is asked would refuse it, too, and has nobody to tell. Throws `approval_unknown` if it may be for several, and
+ * `approval_needs_hash`.
+ */
+function idOfOne({ to, meant }: Place, name: string, { hash }: Answer): string | undefined {
+  const [one, ...others] = meant;
+  const needsHash = name === AGENT_MESSAGES.approve.name && hash === undefined && messageGuard().demandsSeals;
+  // Since 0.3. Before, these were forwarded; remove the condition when no agent of 0.2 is open.
+  if ((others.length > 0 || needsHash) && patched('answers-to-one-question')) {
+    if (others.length > 0) throw unknown(`no id in ${to}`, meant.map(({ id }) => id).join(', '));
+    throw toFailure(new HoldfastError('approval_needs_hash', { allowed: one?.hash ?? '' }));
+  }
+  return others.length === 0 ? one?.id : undefined;
 }
 
 async function handOn(conversation: Conversation, signal: string, request: Answer): Promise<void> {
@@ -59,9 +82,11 @@ async function handOn(conversation: Conversation, signal: string, request: Answe
   // Since 0.3. Before, answers were forwarded unchecked; remove the old path when no agent of 0.2 is open.
   const isChecked = patched('answers-to-what-waits');
   if (isChecked) await condition(() => isKnown(conversation, request), TOLD_MS);
-  const to = isChecked ? placeOf(conversation, request) : placeBefore(conversation, session, host);
+  const place = isChecked ? placeOf(conversation, request) : undefined;
+  const id = place && idOfOne(place, signal, request);
+  const to = place?.to ?? placeBefore(conversation, session, host);
   try {
-    await getExternalWorkflowHandle(to).signal(signal, answer);
+    await getExternalWorkflowHandle(to).signal(signal, { ...answer, ...(id !== undefined && { id }) });
   } catch {
     throw unknown(to, 'a session of this agent, or its running turn');
   }

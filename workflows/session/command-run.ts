@@ -5,6 +5,7 @@ import { fromFailure } from '../../contracts/errors/failure';
 import type { RunCommandInput } from '../../contracts/sessions/host';
 import { label } from '../../contracts/text/labels';
 import type { CommandView, Runtime } from '../../contracts/sessions/session';
+import type { HeldCommand } from '../../contracts/tools/approvals';
 import { wholeValue } from '../../contracts/tools/shown-values';
 import { quote } from '../../contracts/text/shell-word';
 import type { Approvals } from '../messages/approvals';
@@ -77,11 +78,20 @@ export class CommandRun {
     const { commandId } = input;
     this.command.runId = commandId;
     for (let request = input; ;) {
-      const answer = await runCommand(request, {
-        ...{ attached, summary, sentAt: this.command.startedAt },
-        over: this.over,
-      });
-      if (!('held' in answer)) return bindToFolder(request.ref, answer);
+      let answer: CommandView | HeldCommand;
+      try {
+        answer = await runCommand(request, {
+          ...{ attached, summary, sentAt: this.command.startedAt },
+          over: this.over,
+        });
+      } catch (err) {
+        this.approvals.drop(commandId);
+        throw err;
+      }
+      if (!('held' in answer)) {
+        this.approvals.drop(commandId);
+        return bindToFolder(request.ref, answer);
+      }
       // Another command replaced it while the host checked it: an approval now would let it run after that one.
       const reason = this.over();
       if (reason !== null) refuse('approval_denied', { reason });

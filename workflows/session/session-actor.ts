@@ -185,6 +185,7 @@ export class SessionActor {
     const { commandId, view, trouble, later } = yielded;
     const { command } = this.record;
     if (!command || idOnHost(command) !== commandId) return;
+    this.approvals.drop(commandId);
     command.trouble = trouble ?? undefined;
     // The first one is the answer; it may be repeated.
     if (!view || (command.yielded && !later)) return;
