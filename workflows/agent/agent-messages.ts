@@ -89,7 +89,8 @@ export function listen(conversation: Conversation): void {
     },
     (request) => taken.check(idOf(request), recoverContent(request)),
   );
-  listener.signal(MESSAGES.recover, (request) => void recover(request));
+  // Nobody waits for a signal: what failed is in the state's `refused`.
+  listener.signal(MESSAGES.recover, (request) => void recover(request).catch(() => undefined));
 
   listener.update(MESSAGES.interrupt, async () => {
     await conversation.turnInterrupted();

@@ -5,6 +5,7 @@ import { fromFailure } from '../../contracts/errors/failure';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { hostNameOf, shellOf } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
+import { refuse } from '../messages/refusal';
 import { closeSessions, resetSessions } from './conversation/between-turns';
 import type { ConversationRecord } from './conversation/conversation-record';
 
@@ -13,6 +14,7 @@ export class AgentSessions {
   /** Whether any may be open: tools and scripts open more than turns can name. */
   private mayBeOpen: boolean;
   private readonly host: string;
+  private notReset: unknown;
 
   constructor(
     private readonly agent: string,
@@ -42,10 +44,35 @@ export class AgentSessions {
     if (turn?.calls !== 0) this.mayBeOpen = true;
   }
 
-  reset(reason: string): Promise<void> {
-    return resetSessions.executeWithOptions({ summary: label(`reset the sessions: ${reason}`) }, [
+  async reset(reason: string): Promise<void> {
+    await resetSessions.executeWithOptions({ summary: label(`reset the sessions: ${reason}`) }, [
       this.all(reason),
     ]);
+  }
+
+  /**
+   * @param turns how many turns have begun
+   * @returns why some may not have been reset; the conversation goes on
+   */
+  async recover(reason: string, turns: number): Promise<unknown> {
+    this.notReset = undefined;
+    // In earlier releases, sessions that were opened ahead of the first turn were not reset.
+    if (turns === 0 && (!this.mayBeOpen || !patched('resets-sessions-opened-ahead'))) return undefined;
+    try {
+      await this.reset(reason);
+    } catch (err) {
+      if (isCancellation(err)) throw err;
+      this.notReset = err;
+    }
+    return this.notReset;
+  }
+
+  /** Throws `unknown_outcome` if the last recovery could not reset all. */
+  checkRecovered(): void {
+    // Since 0.3. Before, callers were told that everything had ended; remove the condition when no agent of 0.2 is open.
+    if (this.notReset === undefined || !patched('recover-tells-what-failed')) return;
+    const reason = reasonOf(fromFailure(this.notReset) ?? this.notReset);
+    refuse('unknown_outcome', { what: 'the reset of all sessions', reason });
   }
 
   /**

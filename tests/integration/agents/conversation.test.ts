@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import type { Message } from '../../../contracts/agents/agent';
+import { MAIN_TASK_QUEUE, sessionWorkflowId } from '../../../contracts/ids';
 import {
   call,
   QUICK_YIELD,
@@ -11,6 +12,7 @@ import {
   type Reply,
   type Scratch,
 } from '../../helpers/engines/temporal';
+import { longTest } from '../../helpers/run/long-run';
 import { until } from '../../helpers/until';
 
 let client: HoldfastClient;
@@ -197,6 +199,30 @@ test('recover ends the turn and everything running in its sessions, and the next
     'user',
   ]);
 });
+
+/** The host is waited for five times. */
+longTest(
+  'recover whose sessions cannot all be reset says so, and the conversation goes on',
+  async () => {
+    const agent = client.agent(uniqueId('unreset'));
+    await agent.start({
+      task: 'go',
+      mode: 'conversation',
+      ...settings([{ text: 'first' }, { text: 'second' }]),
+    });
+    await until(async () => (await agent.state()).lastResult?.answer === 'first');
+    const workflowId = sessionWorkflowId({ agent: agent.id, host: 'nowhere', session: 0 });
+    const session = { workflowId, taskQueue: MAIN_TASK_QUEUE, args: [] };
+    await client.temporal.workflow.start('execSession', session);
+    await expect(agent.recover('it hangs')).rejects.toMatchObject({
+      code: 'unknown_outcome',
+      message: expect.stringMatching(/the reset of all sessions.*host nowhere/) as string,
+    });
+    expect(await agent.send('more')).toMatchObject({ answer: 'second' });
+    await agent.stop();
+  },
+  300_000,
+);
 
 test('a fork begins with the messages before the named position, and leaves the original conversation as it is', async () => {
   const id = uniqueId('fork');

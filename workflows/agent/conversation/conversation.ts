@@ -187,13 +187,14 @@ export class Conversation {
     this.scope.cancel();
   }
 
-  /** Ends the turn and resets the sessions; resolves when that is done. */
+  /** Ends the turn and resets the sessions; resolves when that is done. Throws `unknown_outcome` if some were not. */
   async recover(reason: string): Promise<void> {
     this.phase.recoverReason ??= reason;
     this.turn.cancel();
     const isOver = (): boolean => this.phase.recoverReason === null || this.phase.isEnding;
     // Nobody awaits a signal's promise: if it were cancelled with the workflow, it would fail the task.
     await CancellationScope.nonCancellable(() => condition(isOver));
+    if (!this.phase.isEnding) this.sessions.checkRecovered();
   }
 
   refuse(err: unknown): void {
@@ -316,10 +317,8 @@ export class Conversation {
 
   private async resetSessions(reason: string): Promise<void> {
     try {
-      if (this.turns > 0) await this.sessions.reset(reason);
-    } catch (err) {
-      if (isCancellation(err)) throw err;
-      this.refuse(err);
+      const fault = await this.sessions.recover(reason, this.turns);
+      if (fault !== undefined) this.refuse(fault);
     } finally {
       this.phase.recoverReason = null;
       this.show();
