@@ -1,4 +1,6 @@
 // The server's own reset, as operators order it in the web UI: the run is closed as terminated, and another goes on.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { temporal } from '@temporalio/proto';
 import { findEvents } from '../../activities/webhooks/event-sources';
 import { lookForEvents } from '../../activities/webhooks/look-for-events';
@@ -10,7 +12,7 @@ import type { AgentHandle } from '../../client/agents/agent-handle';
 import { usageReport } from '../../gateway/usage/usage-report';
 import type { WebhookStore } from '../../system/webhooks/webhook-store';
 import { SubAgentSweep } from '../../workers/agents/sub-agent-sweep';
-import { scratch, testClient, uniqueId, type Scratch } from '../helpers/engines/temporal';
+import { call, scratch, testClient, uniqueId, type Reply, type Scratch } from '../helpers/engines/temporal';
 import { until } from '../helpers/until';
 
 const { RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL: SIGNAL, RESET_REAPPLY_EXCLUDE_TYPE_UPDATE: UPDATE } =
@@ -242,3 +244,20 @@ test('a webhook is not told that an agent has ended which was reset, but of its 
     { type: 'agent.ended', data: { agent: agent.id, runId, how: 'completed' } },
   ]);
 }, 60_000);
+
+test('an agent that is reset to before a turn and then does something else in it runs its command', async () => {
+  const agent = client.agent(uniqueId('otherwise'));
+  const run = (code: string): Reply => ({
+    text: call('code_execution_tool', { runtime: 'terminal', session: 0, code }),
+  });
+  const replies = (code: string): Reply[] => [{ text: 'one' }, run(code), { text: 'two' }];
+  const { model, ...rest } = files.settings(replies('echo before >> ran'));
+  await agent.start({ mode: 'conversation', model, ...rest });
+  await agent.send('first');
+  await agent.send('second');
+  await reset(agent.id, 1, [SIGNAL, UPDATE]);
+  writeFileSync(model.replace('scripted:', ''), JSON.stringify(replies('echo after >> ran')));
+  expect(await agent.send('third')).toMatchObject({ answer: 'two' });
+  expect(readFileSync(join(files.directory, 'ran'), 'utf8')).toBe('before\nafter\n');
+  await agent.stop();
+}, 120_000);

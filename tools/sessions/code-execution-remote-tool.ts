@@ -5,6 +5,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostNameOf } from '../../contracts/ids';
 import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
+import { execCall } from './exec-call';
 import { hasCommand } from './free-session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
 import { REMOTE_TOOL, viewText } from './view-text';
@@ -53,10 +54,9 @@ export const codeExecutionRemoteTool: Tool<Args> = {
       `[host ${host}]\n${viewText(await view, { through: REMOTE_TOOL, host })}`;
     if (runtime === 'output') return text(shell.output({ reader: AGENT_READER }, context.key));
     if (runtime === 'reset') return text(shell.reset({ ...(reason && { reason }) }, context.key));
-    const { key, signal, settings } = context;
-    const { yield: yielding } = settings;
+    const { yield: yielding } = context.settings;
     const request = { runtime, code, reset, reader: AGENT_READER, tools: grantOf(context) };
-    const running = shell.exec({ ...request, ...(yielding && { yield: yielding }) }, key, signal);
+    const running = execCall(shell, { ...request, ...(yielding && { yield: yielding }) }, context);
     return text(running).catch(async (err: unknown) => {
       throw await shell.withRecent(err, `${context.key}/recent`);
     });

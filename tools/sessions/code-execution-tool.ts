@@ -5,6 +5,7 @@ import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../../contracts/schemas/session';
 import type { Runtime } from '../../contracts/sessions/session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
+import { execCall } from './exec-call';
 import { seenText } from './view-text';
 
 const argsSchema = z.strictObject({
@@ -49,7 +50,7 @@ async function run({ session, code }: Args, runtime: Runtime, context: ToolConte
     const { yield: yielding } = context.settings;
     const tools = grantOf(context);
     const request = { runtime, code, reader: AGENT_READER, tools, ...(yielding && { yield: yielding }) };
-    return seenText(context, await shell.exec(request, context.key, context.signal));
+    return seenText(context, await execCall(shell, request, context));
   } catch (err) {
     // Shows the model what keeps the session busy; nothing was typed into it.
     throw await shell.withRecent(err, `${context.key}/recent`);

@@ -3,6 +3,7 @@ import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { CommandView, ExecRequest } from '../../contracts/sessions/session';
 import { refuseOwnSession, type ToolContext } from '../tool';
+import { execCall, idOfContent } from './exec-call';
 
 export interface FreeSessions {
   /** In the order to try them; the same for each attempt. */
@@ -19,13 +20,12 @@ export async function execInFree(
   { numbers, open }: FreeSessions,
   request: ExecRequest,
 ): Promise<{ session: SessionHandle; view: CommandView }> {
-  const { key, signal } = context;
-  const candidates = await candidatesOf(context, { numbers, open });
+  const candidates = await candidatesOf(context, { numbers, open }, request);
   for (const number of candidates) {
     refuseOwnSession(context, number);
     const session = open(number);
     try {
-      return { session, view: await session.exec({ ...request, id: key }, key, signal) };
+      return { session, view: await execCall(session, request, context) };
     } catch (err) {
       // Another command has this number: try the next one.
       const isTaken = err instanceof HoldfastError && err.code === 'busy' && number !== candidates.at(-1);
@@ -39,9 +39,11 @@ export async function execInFree(
 async function candidatesOf(
   { key, attempt }: ToolContext,
   { numbers, open }: FreeSessions,
+  request: ExecRequest,
 ): Promise<readonly number[]> {
   if (attempt === 1) return numbers;
-  for (const number of numbers) if (await hasCommand(open(number), key)) return [number];
+  for (const id of [idOfContent(key, request), key])
+    for (const number of numbers) if (await hasCommand(open(number), id)) return [number];
   return numbers;
 }
 

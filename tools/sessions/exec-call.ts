@@ -1,0 +1,30 @@
+// Runs the command of a call: its id is the call's key.
+import { createHash } from 'node:crypto';
+import type { SessionHandle } from '../../client/session-handle';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { CommandView, ExecRequest } from '../../contracts/sessions/session';
+import type { ToolContext } from '../tool';
+
+/**
+ * A second attempt finds the command and starts nothing. Once the server has reset a turn, another call may have the key of
+ * one from before: the code that ran under it was other code, so this one gets an id of its own.
+ */
+export async function execCall(
+  session: SessionHandle,
+  request: ExecRequest,
+  { key, signal }: Pick<ToolContext, 'key' | 'signal'>,
+): Promise<CommandView> {
+  try {
+    return await session.exec({ ...request, id: key }, key, signal);
+  } catch (err) {
+    if (!(err instanceof HoldfastError) || err.code !== 'id_conflict') throw err;
+    const id = idOfContent(key, request);
+    return session.exec({ ...request, id }, id, signal);
+  }
+}
+
+/** The same for each attempt of the call. */
+export function idOfContent(key: string, { runtime, code }: ExecRequest): string {
+  const content = createHash('sha256').update(JSON.stringify([runtime, code]));
+  return `${key}/${content.digest('hex').slice(0, 16)}`;
+}
