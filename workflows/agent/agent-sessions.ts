@@ -71,7 +71,7 @@ export class AgentSessions {
   checkRecovered(): void {
     // Since 0.3. Before, callers were told that everything had ended; remove the condition when no agent of 0.2 is open.
     if (this.notReset === undefined || !patched('recover-tells-what-failed')) return;
-    const reason = reasonOf(fromFailure(this.notReset) ?? this.notReset);
+    const reason = fromFailure(this.notReset)?.detail ?? reasonOf(this.notReset);
     refuse('unknown_outcome', { what: 'the reset of all sessions', reason });
   }
 
