@@ -15,6 +15,7 @@ export class AgentSessions {
   private mayBeOpen: boolean;
   private readonly host: string;
   private notReset: unknown;
+  private recovering: Promise<unknown> | null = null;
 
   constructor(
     private readonly agent: string,
@@ -51,10 +52,15 @@ export class AgentSessions {
   }
 
   /**
+   * One that is asked for meanwhile is the same.
    * @param turns how many turns have begun
    * @returns why some may not have been reset; the conversation goes on
    */
-  async recover(reason: string, turns: number): Promise<unknown> {
+  recover(reason: string, turns: number): Promise<unknown> {
+    return (this.recovering ??= this.recoverOnce(reason, turns).finally(() => (this.recovering = null)));
+  }
+
+  private async recoverOnce(reason: string, turns: number): Promise<unknown> {
     this.notReset = undefined;
     // In earlier releases, sessions that were opened ahead of the first turn were not reset.
     if (turns === 0 && (!this.mayBeOpen || !patched('resets-sessions-opened-ahead'))) return undefined;

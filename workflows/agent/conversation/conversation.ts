@@ -7,6 +7,7 @@ import {
   ContinueAsNew,
   isCancellation,
   log,
+  patched,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -191,6 +192,9 @@ export class Conversation {
   async recover(reason: string): Promise<void> {
     this.phase.recoverReason ??= reason;
     this.turn.cancel();
+    // Since 0.3. Before, it waited for the summary, for up to an hour; its end finds that nothing is left to reset.
+    if (this.phase.isSummingUp && patched('recovers-while-it-sums-up'))
+      this.resetSessions(reason).catch(() => undefined);
     const isOver = (): boolean => this.phase.recoverReason === null || this.phase.isEnding;
     // Nobody awaits a signal's promise: if it were cancelled with the workflow, it would fail the task.
     await CancellationScope.nonCancellable(() => condition(isOver));
@@ -289,10 +293,7 @@ export class Conversation {
     const { messages, usage, fault } = await this.carrying.of(this.transcript.messages);
     if (usage) this.usage = addUsage(this.usage, wholeUsage(usage));
     if (fault !== undefined) this.refuse(fault);
-    if (!messages) {
-      this.postponed = this.turns;
-      return undefined;
-    }
+    if (!messages) return void (this.postponed = this.turns);
     const isBusy = (): boolean => this.phase.isEnding || this.phase.recoverReason !== null;
     await condition(() => allHandlersFinished() || isBusy() || this.queue.isAwaited, DRAIN_MS);
     return !isBusy() && this.mayContinueAsNew() ? this.record(messages) : undefined;

@@ -87,3 +87,15 @@ test('a turn in between that sums up, too, is carried to the next run with what 
   await agent.stop();
   await agent.result();
 }, 90_000);
+
+test('an agent that is recovered while its conversation is summarised resets its sessions at once, and goes on', async () => {
+  const { agent, end } = await summedUp('recovers-meanwhile', () => 'heard');
+  const session = env.client.session({ agent: agent.id, host: 'local', session: 0 });
+  const { epoch } = await session.exec({ code: 'true' });
+  await Promise.all([agent.recover('it hangs'), agent.recover('it still hangs')]);
+  expect(await session.exec({ code: 'true' })).toMatchObject({ epoch: epoch + 1, freshShell: true });
+  end();
+  expect(await agent.send('more')).toMatchObject({ answer: 'heard' });
+  await agent.stop();
+  await agent.result();
+}, 90_000);
