@@ -1,8 +1,9 @@
-// Where the folders of agents that work in one of their own are. Only checked ids become part of these paths.
+// Which folders of a data folder are for programs: those of agents that work in one of their own, among others. Only
+// checked ids become part of these paths.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { checkedId, type SessionRef } from '../contracts/ids';
-import type { SandboxProfile } from './sandbox/profile';
+import { isWithin, real, type SandboxProfile } from './sandbox/profile';
 
 type Owner = Pick<SessionRef, 'agent' | 'host'>;
 
@@ -10,6 +11,15 @@ export const ownFolders = (dataDir: string, host: string): string =>
   join(dataDir, 'trees', checkedId('host', host));
 export const ownFolder = (dataDir: string, { agent, host }: Owner): string =>
   join(ownFolders(dataDir, host), checkedId('agent', agent));
+
+/** The usual working folder, the demo's, and those of agents that have one. */
+const FOR_PROGRAMS = /^(?:work|demo|trees\/[^/]+\/[^/]+)(?:\/|$)/;
+
+/** Whether Holdfast keeps its own files in `folder`: it is the data folder, or in it and not for programs. */
+export function isOwnData(dataDir: string, folder: string): boolean {
+  const [data, path] = [real(dataDir), real(folder)];
+  return isWithin(path, data) && !FOR_PROGRAMS.test(relative(data, path));
+}
 
 /**
  * What an agent's shells and tools may do: where it has a folder of its own, that is all that they may write. What

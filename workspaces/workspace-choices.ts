@@ -9,6 +9,8 @@ export interface WorkspacesOptions {
   settings: CheckpointSettings;
   /** Real paths that are never recorded, such as the data folder. */
   hidden: readonly string[];
+  /** Whether Holdfast keeps its own files in a folder, by its real path. Such a folder has no checkpoints. */
+  isOwnData: (root: string) => boolean;
   log: (message: string, facts: object) => void;
 }
 

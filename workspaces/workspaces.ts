@@ -264,7 +264,12 @@ export class Workspaces {
     work: (use: WorkspaceInUse) => Promise<T>,
     root = around.root,
   ): Promise<T> {
-    const { folder, settings, hidden, log } = this.options;
+    const { folder, settings, hidden, isOwnData, log } = this.options;
+    // Going back there would undo records of what has run.
+    if (isOwnData(root))
+      throw new CheckpointsOff(
+        `${root} is in Holdfast's data folder, where only the folders in \`work\` and \`trees\` have checkpoints`,
+      );
     const workspace = WorkspaceFolder.of(folder, root);
     const choice = { store: this.store, settings, hidden: [...hidden, realpathSync(folder)], log };
     return withLock(workspace.lock, async () => {

@@ -45,6 +45,7 @@ async function ofTree({ name, files, bytes, limitMs }: Tree, folder: string): Pr
     folder: join(folder, 'store'),
     settings: DEFAULT_CHECKPOINTS,
     hidden: [],
+    isOwnData: () => false,
     log: (message, facts) => process.stderr.write(`${message} ${JSON.stringify(facts)}\n`),
   });
   const take = async (): Promise<void> => {

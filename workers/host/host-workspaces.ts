@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { agentWorkflowId } from '../../contracts/ids';
 import type { CheckpointSettings } from '../../contracts/workspaces/settings';
-import { ownFolder, ownFolders, profileOf } from '../../exec/own-folder';
+import { isOwnData, ownFolder, ownFolders, profileOf } from '../../exec/own-folder';
 import type { Sandbox } from '../../exec/sandbox/sandbox';
 import type { Terminals } from '../../exec/terminals';
 import type { ToolHost } from '../../tools/tool';
@@ -46,6 +46,7 @@ export class HostWorkspaces {
       settings: checkpoints,
       // What the sandbox hides would be visible in a copy.
       hidden: [realpathSync(dataDir), ...(sessions.options.sandbox?.hidden ?? [])],
+      isOwnData: (root) => isOwnData(dataDir, root),
       log,
     });
     const folderOf = (agent: string): string => ownFolder(dataDir, { agent, host });

@@ -1,9 +1,19 @@
 // Code in a workspace may put anything there, at any time: nothing is read or written outside, and nothing blocks.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isOwnData } from '../../../exec/own-folder';
 import { count, longTest } from '../../helpers/run/long-run';
 import { everythingIn, TestWorkspace } from './workspace';
 
@@ -161,12 +171,47 @@ test('the data folder is not recorded if it lies in the workspace', async () => 
     folder: join(data, 'checkpoints'),
     settings: DEFAULT_CHECKPOINTS,
     hidden: [data],
+    isOwnData: () => false,
     log: () => undefined,
   });
   expect(await inside.checkpoint({ cwd: work.cwd, agent: 'a' })).toMatchObject({ state: 'kept', files: 1 });
   expect(await inside.checkpoint({ cwd: work.cwd, agent: 'a' })).toMatchObject({
     changes: { added: 0, modified: 0, deleted: 0 },
   });
+});
+
+test('a workspace in the data folder that is not for programs has no checkpoints, and a rewind there changes nothing', async () => {
+  const data = join(work.base, 'data');
+  const linked = join(work.base, 'linked');
+  const forPrograms = ['work', 'work/of/one', 'trees/local/an-agent', 'demo/one'].map((path) =>
+    join(data, path),
+  );
+  const own = ['', 'sessions', 'sessions/1/commands', 'trees', 'trees/local', 'workers'];
+  const ownFolders = own.map((path) => join(data, path));
+  for (const folder of [...forPrograms, ...ownFolders]) mkdirSync(folder, { recursive: true });
+  symlinkSync(data, linked);
+  const commands = join(data, 'sessions', '1', 'commands');
+  writeFileSync(join(commands, 'one.json'), '{}');
+  // Of a release that recorded it.
+  const before = await work.checkpoint('a', data);
+  writeFileSync(join(commands, 'two.json'), '{}');
+  work.workspaces = work.withSettings({}, (root) => isOwnData(data, root));
+  for (const cwd of [...ownFolders, linked])
+    expect(await work.workspaces.checkpoint({ cwd, agent: 'a' })).toMatchObject({
+      state: 'off',
+      reason: expect.stringContaining("Holdfast's data folder") as string,
+    });
+  for (const cwd of forPrograms)
+    expect(await work.workspaces.checkpoint({ cwd, agent: 'a' })).toMatchObject({ state: 'kept' });
+  await expect(work.rewind(before.hash, { cwd: data, force: true })).rejects.toMatchObject({
+    code: 'checkpoint_failed',
+  });
+  const gone = join(data, 'engine');
+  await expect(work.rewind(before.hash, { cwd: gone, force: true })).rejects.toMatchObject({
+    code: 'checkpoint_failed',
+  });
+  expect(readdirSync(commands)).toEqual(['one.json', 'two.json']);
+  expect(existsSync(gone)).toBe(false);
 });
 
 test('what no checkpoint holds is moved aside by a rewind, not overwritten', async () => {

@@ -22,7 +22,7 @@ function other(method: string, choice: object, point?: CrashPoint): ReturnType<t
   const body = `const { Workspaces } = load('workspaces/workspaces');
     const { DEFAULT_CHECKPOINTS } = load('contracts/workspaces/settings');
     load('system/faults/crash-point').armCrashPoint(args[3]);
-    const workspaces = new Workspaces({ folder: args[0], settings: DEFAULT_CHECKPOINTS, hidden: [], log() {} });
+    const workspaces = new Workspaces({ folder: args[0], settings: DEFAULT_CHECKPOINTS, hidden: [], isOwnData: () => false, log() {} });
     console.log('begun');
     console.log(JSON.stringify(await workspaces[args[1]](JSON.parse(args[2]))));`;
   return runDist(body, work.folder, method, JSON.stringify({ cwd: work.cwd, agent: 'a', ...choice }), armed);

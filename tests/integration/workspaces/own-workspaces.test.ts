@@ -100,7 +100,8 @@ test.each([{ files: true }, { files: false }])(
     await agent.stop();
     await agent.result();
     const store = new Workspaces({
-      ...{ folder: join(engine.dataDir, 'checkpoints', 'local'), settings: DEFAULT_CHECKPOINTS, hidden: [] },
+      ...{ folder: join(engine.dataDir, 'checkpoints', 'local'), settings: DEFAULT_CHECKPOINTS },
+      ...{ hidden: [], isOwnData: () => false },
       log: () => undefined,
     });
     await store.collect({ isLiving: (one) => one !== agent.id });

@@ -194,6 +194,7 @@ const disk = smallDisk(8);
         folder: join(disk.path, 'store'),
         settings: DEFAULT_CHECKPOINTS,
         hidden: [],
+        isOwnData: () => false,
         log: () => undefined,
       });
       const take = (): ReturnType<Workspaces['checkpoint']> => full.checkpoint({ cwd: work.cwd, agent: 'a' });

@@ -28,11 +28,15 @@ export class TestWorkspace {
     this.workspaces = this.withSettings(settings);
   }
 
-  withSettings(settings: Partial<CheckpointSettings>): Workspaces {
+  withSettings(
+    settings: Partial<CheckpointSettings>,
+    isOwnData: (root: string) => boolean = () => false,
+  ): Workspaces {
     return new Workspaces({
       folder: this.folder,
       settings: { ...DEFAULT_CHECKPOINTS, ...settings },
       hidden: [],
+      isOwnData,
       log: (message, facts) => void this.logged.push(`${message} ${JSON.stringify(facts)}`),
     });
   }
