@@ -44,7 +44,7 @@ export async function withWorkers(
   { dataDir, address, server }: { dataDir: string; address: string; server: number },
   measure: (bench: Bench) => Promise<void>,
 ): Promise<void> {
-  const choice = { dataDir, address, namespace: 'default', workdir: dataDir, env: process.env };
+  const choice = { dataDir, address, namespace: 'default', env: process.env };
   const stop: (() => unknown)[] = [() => endAll(dataDir)];
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> =>

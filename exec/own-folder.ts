@@ -2,8 +2,10 @@
 // checked ids become part of these paths.
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { checkedId, type SessionRef } from '../contracts/ids';
 import { isWithin, real, type SandboxProfile } from './sandbox/profile';
+import { usualWorkingFolder } from './working-folder';
 
 type Owner = Pick<SessionRef, 'agent' | 'host'>;
 
@@ -19,6 +21,17 @@ const FOR_PROGRAMS = /^(?:work|demo|trees\/[^/]+\/[^/]+)(?:\/|$)/;
 export function isOwnData(dataDir: string, folder: string): boolean {
   const [data, path] = [real(dataDir), real(folder)];
   return isWithin(path, data) && !FOR_PROGRAMS.test(relative(data, path));
+}
+
+/** Throws `invalid_input` for a folder in which shells may not begin: `rm -rf *` would remove records of commands. */
+export function refuseOwnData(dataDir: string, folder: string): void {
+  if (!isOwnData(dataDir, folder)) return;
+  throw new HoldfastError('invalid_input', {
+    what: 'The folder that shells begin in',
+    got: `${folder}, where Holdfast keeps its own files`,
+    allowed: `${usualWorkingFolder(dataDir)}, or a folder outside of ${dataDir}`,
+    next: 'Name another one: `holdfast host serve` takes --root, `holdfast up` takes --workdir or --no-workdir.',
+  });
 }
 
 /**

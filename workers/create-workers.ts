@@ -16,6 +16,7 @@ import { encryptedPayloads } from '../encryption/data-converter';
 import { makeFolder } from '../system/make-folder';
 import { requireNode } from '../system/node-version';
 import type { Terminals } from '../exec/terminals';
+import { refuseOwnData } from '../exec/own-folder';
 import { usualWorkingFolder } from '../exec/working-folder';
 import { createDialects } from '../models/dialects/dialects';
 import { createProviders } from '../models/providers';
@@ -59,6 +60,8 @@ import { checkWorkersOptions, type WorkersOptions } from './workers-options';
  */
 export async function createWorkers(options: WorkersOptions): Promise<Workers> {
   checkWorkersOptions(options);
+  const { dataDir, host, workdir } = options;
+  if (host !== null && workdir !== undefined) refuseOwnData(dataDir, workdir);
   const { program: python, path } = outsideProgram('python3', exposedIn(options));
   return composeWorkers(options, openSessions, new CodeChecks({ python, path }));
 }

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { program } from '../../cli/program';
+import { isOwnData } from '../../exec/own-folder';
+import { isWithin } from '../../exec/sandbox/profile';
 import { packageRoot } from '../../system/package-root';
 import { MALLOC } from '../../workers/process/worker-process';
 
@@ -59,6 +61,15 @@ test('the container has the Node that is tested, is not root, and needs no writa
 test('the compose file publishes ports on this machine only', () => {
   const published = Object.values(compose.services).flatMap(({ ports }) => ports ?? []);
   expect(published).toEqual(['127.0.0.1:7280:7280']);
+});
+
+test('the shells of a host begin outside of what Holdfast keeps in its data folder', () => {
+  const unit = read('systemd', 'holdfast-host@.service');
+  const dataDir = /^Environment=HOLDFAST_DATA=(.*)$/m.exec(unit)?.[1] ?? '';
+  const root = / --root (\S+)/.exec(unit)?.[1] ?? '';
+  expect(isOwnData(dataDir, dataDir)).toBe(true);
+  expect(isOwnData(dataDir, root)).toBe(false);
+  expect(isWithin(root, dataDir)).toBe(true);
 });
 
 test('a host’s shells outlive its service', () => {

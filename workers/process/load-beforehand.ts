@@ -4,6 +4,7 @@ import { HoldfastClient } from '../../client/holdfast-client';
 import { missingNamespace } from '../../contracts/errors/server-away';
 import type { Offer } from '../../contracts/sessions/claims';
 import { encryptedPayloads } from '../../encryption/data-converter';
+import { refuseOwnData } from '../../exec/own-folder';
 import { wantedWorkingFolder } from '../../exec/working-folder';
 import { createToolRegistry } from '../../tools/registry';
 import { AgentsClaim } from '../agents/agents-claim';
@@ -40,7 +41,7 @@ interface Wanted extends ServerChoice {
 
 /**
  * Node keeps the modules, so the worker gets the same ones. Throws what the configuration and the modules throw,
- * `no_server`, `namespace_missing`, `sandbox_missing`, `host_taken` and `queue_taken`.
+ * `invalid_input`, `no_server`, `namespace_missing`, `sandbox_missing`, `host_taken` and `queue_taken`.
  */
 export async function loadBeforehand(wanted: Wanted): Promise<void> {
   const { dataDir, tools: files, config = null } = wanted;
@@ -50,17 +51,18 @@ export async function loadBeforehand(wanted: Wanted): Promise<void> {
   refuseExposed(moduleFiles(files), exposed);
   const ownTools = await loadTools([...configuration.modules, ...files]);
   const tools = createToolRegistry(ownTools, [], builtInOptions(configuration)).describe();
-  if (wanted.host !== null) await trySandbox(wanted, configuration);
+  if (wanted.host !== null) await tryFolder(wanted, configuration);
   const offer = offerOf({ tools, ownTools, ownModels: {}, configuration, env: process.env });
   await checkServer(wanted, configuration, offer);
 }
 
-/** The worker warns where it is only preferred. */
-async function trySandbox(wanted: Wanted, configuration: Configuration): Promise<void> {
-  const { sandbox: choice } = configuration;
-  if (choice.mode !== 'required') return;
+/** Where shells begin, and their sandbox: the worker warns where that is only preferred. */
+async function tryFolder(wanted: Wanted, configuration: Configuration): Promise<void> {
   const { dataDir, config } = wanted;
   const workdir = wantedWorkingFolder(dataDir, wanted.workdir, process.env);
+  refuseOwnData(dataDir, workdir);
+  const { sandbox: choice } = configuration;
+  if (choice.mode !== 'required') return;
   const exposed = exposedNow({ dataDir, config: config ?? null, workdir });
   const { file } = configurationSource({ dataDir, config: config ?? undefined });
   const loaded = loadedPlaces(configuration, file, exposed);

@@ -218,6 +218,14 @@ test('if not all of the workers can be made, those that were are released', asyn
   await (await serve()).end();
 }, 60_000);
 
+test('workers whose shells would begin among what Holdfast keeps are refused', async () => {
+  for (const workdir of [engine.dataDir, join(engine.dataDir, 'sessions')])
+    await expect(createWorkers({ connection, dataDir: engine.dataDir, workdir })).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining(`got ${workdir}, where Holdfast keeps its own files`) as string,
+    });
+});
+
 test('workers whose start fails end all together, and another may have the host', async () => {
   const workers = await createWorkers({ connection, dataDir: engine.dataDir });
   const onReady = (): never => {

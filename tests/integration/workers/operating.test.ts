@@ -47,6 +47,19 @@ const linesOf = (text: string): Line[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
 
+test('`up` and `host serve` begin no shells among what Holdfast keeps, and the worker that runs stays', async () => {
+  const before = runningWorker(engine.dataDir);
+  const serving = ['host', 'serve', 'other', '--data', engine.dataDir, '--address', engine.server().address];
+  for (const args of [['up', '--workdir', engine.dataDir], serving]) {
+    const { code, stderr } = await engine.cli(args, { cwd: engine.dataDir });
+    expect([code, stderr]).toEqual([
+      64,
+      expect.stringContaining('invalid_input: The folder that shells begin in'),
+    ]);
+  }
+  expect(runningWorker(engine.dataDir)).toEqual(before);
+}, 60_000);
+
 test('the log is one JSON line an event, and says of an agent which commands and turns ended, and how', async () => {
   const id = uniqueId('logged');
   const agent = engine.client.agent(id);
