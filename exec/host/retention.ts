@@ -1,6 +1,6 @@
 // Removes the folders of sessions that were closed long ago: their logs, and the records of their commands. By then the
 // Temporal server has forgotten their workflows, too, and delivers no command of theirs again.
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, lstatSync, renameSync } from 'node:fs';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { SessionRef } from '../../contracts/ids';
@@ -49,13 +49,15 @@ export class Retention {
     return due.sort((a, b) => a.closedAt - b.closedAt);
   }
 
-  /** Removes all of a session or nothing: one that is open again stays. Returns whether it was removed. */
-  async remove({ ref }: Pick<ClosedLongAgo, 'ref'>): Promise<boolean> {
+  /** Removes all of a session or nothing: one that was opened again stays. Returns whether it was removed. */
+  async remove({ ref, closedAt }: Pick<ClosedLongAgo, 'ref' | 'closedAt'>): Promise<boolean> {
     const { directory, holder } = sessionPaths(this.options.dataDir, ref);
     await mkdir(this.removed, { recursive: true, mode: 0o700 });
     const aside = join(this.removed, `${basename(directory)}.${process.pid}`);
-    // Synchronously from the check to the move: nobody can open it in between.
-    if (!this.options.isClosed(ref) || existsSync(holder) || !existsSync(directory)) return false;
+    // Synchronously from the check to the move: this process cannot open it in between. Another process that opens it
+    // writes its configuration first, before there is a holder.
+    const changedAt = lstatSync(directory, { throwIfNoEntry: false })?.mtimeMs;
+    if (changedAt !== closedAt || !this.options.isClosed(ref) || existsSync(holder)) return false;
     renameSync(directory, aside);
     await rm(aside, { recursive: true, force: true });
     return true;

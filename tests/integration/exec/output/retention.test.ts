@@ -1,8 +1,17 @@
 // Sessions that were closed long ago are removed, whole, and no others.
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { SessionRef } from '../../../../contracts/ids';
 import { Retention } from '../../../../exec/host/retention';
+import { SessionHost } from '../../../../exec/host/session-host';
 import { sessionPaths } from '../../../../exec/session-paths';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
@@ -69,6 +78,29 @@ test('a session that is opened again between the look and the removal stays, wit
   expect(due && (await retention(30).remove(due))).toBe(false);
   expect(statSync(folderOf(ref)).isDirectory()).toBe(true);
   expect((await t.run('echo three', { ref })).output).toContain('three');
+});
+
+test('a session that another process opens stays from the beginning, and when it has closed it again', async () => {
+  const ref = otherSession(t, 12);
+  await t.run('echo one', { ref });
+  await t.host.close(ref, 'done');
+  age(ref, 31);
+  // As `holdfast gc`: it knows nothing of what the worker is opening.
+  const { cwd, env, treeKill } = t.host.options;
+  const other = new SessionHost({ dataDir: t.dataDir, cwd, env, treeKill });
+  const isClosed = (one: SessionRef): boolean => other.isClosed(one);
+  const ofOther = new Retention({ dataDir: t.dataDir, host: 'local', keepMs: 30 * DAY_MS, isClosed });
+  const [due] = await ofOther.due();
+  if (!due) throw new Error('nothing is due');
+  expect(due.ref).toEqual(ref);
+  const second = t.run('echo two', { ref });
+  await until(() => statSync(folderOf(ref)).mtimeMs !== due.closedAt);
+  expect(await ofOther.remove(due)).toBe(false);
+  expect((await second).output).toContain('two');
+  await t.host.close(ref, 'done');
+  expect(await ofOther.remove(due)).toBe(false);
+  expect(readFileSync(t.host.logPath(ref), 'utf8')).toContain('two');
+  other.detach();
 });
 
 test('a machine whose clock is months ahead of the server’s removes no session that was closed a moment ago', async () => {
