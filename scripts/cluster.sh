@@ -6,7 +6,8 @@
 #   scripts/cluster.sh status
 #   scripts/cluster.sh check      says what is missing, and does nothing
 #   scripts/cluster.sh run        as start; stops and deletes it when its standard input ends. For programs
-# Its folder is HOLDFAST_CLUSTER. The programs are built once, from temporal-server/ beside it, into the cache of Holdfast.
+# Its folder is HOLDFAST_CLUSTER, at first a new or an empty one: it is deleted whole. The programs are built once, from
+# temporal-server/ beside it, into the cache of Holdfast.
 # The first server answers on PORT, the next ones on PORT + 20, PORT + 40; by default at the first ports that are free.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -202,6 +203,9 @@ start_server() { # number, port, port of the first one
 
 # --- commands
 
+# Only `start` makes it, and first of all.
+has_cluster() { [ -e "$folder/port" ]; }
+
 start() {
   local servers=1 port='' bin n
   while [ $# -gt 0 ]; do
@@ -212,6 +216,8 @@ start() {
     esac
     shift 2
   done
+  has_cluster || [ -z "$(ls -A "$folder" 2>/dev/null)" ] ||
+    fail "$folder has other files in it; name a new or an empty folder in HOLDFAST_CLUSTER"
   bin=$(find_postgresql)
   build_programs
   mkdir -p "$folder"
@@ -233,6 +239,7 @@ start() {
 
 stop() {
   local file pid bin
+  [ "${1-}" != --delete ] || has_cluster || fail "there is no cluster in $folder: nothing is deleted"
   for file in "$folder"/server-*.pid; do
     pid=$(running "$file") || continue
     say "Stopping the Temporal server with pid $pid."
@@ -269,7 +276,10 @@ check() {
 }
 
 run() {
-  trap 'stop --delete' EXIT
+  ! has_cluster ||
+    fail "$folder has a cluster, and run deletes its own at the end; name another folder in HOLDFAST_CLUSTER"
+  # What `start` refuses is left as it is.
+  trap '! has_cluster || stop --delete' EXIT
   start "$@"
   read -r _ || true
 }
