@@ -4,6 +4,12 @@ import { LISTEN_ALLOWED, parseListen } from '../system/listen-at';
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
+/** A place or a name. An empty one is a variable of a script that is not set, and must not mean the default. */
+export function named(text: string): string {
+  if (text === '') throw new InvalidArgumentError('got an empty text, allowed a name or a path.');
+  return text;
+}
+
 export function wholeNumber(text: string): number {
   if (!/^\d{1,15}$/.test(text))
     throw new InvalidArgumentError(`got ${text}, allowed a whole number of at least 0.`);

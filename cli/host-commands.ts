@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { checkedId } from '../contracts/ids';
 import { ACCESS } from '../contracts/sessions/remote-hosts';
+import { named } from './arguments';
 import type { ServeHostOptions } from './commands/host';
 import type { GlobalOptions } from './context';
 import { EXAMPLES } from './examples';
@@ -33,7 +34,7 @@ export function addHostCommands(host: Command, action: Action): void {
   host.addHelpText('after', EXAMPLES.host);
   below('serve <name>', 'serve the shells of this machine until ctrl-c; programs in them keep running')
     .option('--access <level>', 'read-write, read-only or off; kept for later starts', accessLevel)
-    .option('--root <dir>', 'where shells start (default: this folder)')
+    .option('--root <dir>', 'where shells start (default: this folder)', named)
     .option('--listen <address:port>', 'accept connections there for attach and live output (TLS, token)')
     .action(
       action((name: string, _own: object, self: Command) =>

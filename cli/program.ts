@@ -10,7 +10,7 @@ import type { PsOptions } from './commands/ps';
 import type { WaitOptions } from './commands/wait';
 import type { DiffCommandOptions, RewindCommandOptions } from './commands/workspace';
 import type { GlobalOptions } from './context';
-import { collect, port, wholeNumber } from './arguments';
+import { collect, named, port, wholeNumber } from './arguments';
 import { EXAMPLES } from './examples';
 import { addGatewayCommands } from './gateway/gateway-commands';
 import { addHostCommands } from './host-commands';
@@ -96,14 +96,19 @@ export function program(): Command {
     root
       .command(name)
       .description(description)
-      .option('--data <dir>', 'data folder (default: HOLDFAST_DATA, else the user’s state folder)')
+      .option('--data <dir>', 'data folder (default: HOLDFAST_DATA, else the user’s state folder)', named)
       .option(
         '--address <host:port>',
         'Temporal server (default: TEMPORAL_ADDRESS, a Temporal profile, else the embedded one)',
+        named,
       )
-      .option('--namespace <name>', 'Temporal namespace')
-      .option('--profile <name>', 'profile of the Temporal configuration file')
-      .option('--config <file>', 'holdfast.toml, kept for later starts (default: the one in the data folder)')
+      .option('--namespace <name>', 'Temporal namespace', named)
+      .option('--profile <name>', 'profile of the Temporal configuration file', named)
+      .option(
+        '--config <file>',
+        'holdfast.toml, kept for later starts (default: the one in the data folder)',
+        named,
+      )
       .option('--json', 'one JSON value on stdout')
       .exitOverride()
       .configureOutput(OUTPUT);
@@ -121,7 +126,7 @@ export function program(): Command {
     .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
     .option('--remote-host <name>', 'host of code_execution_remote', hostName)
     .option('--tenant <id>', TENANT, tenant)
-    .option('--cwd <dir>', 'where its shells start')
+    .option('--cwd <dir>', 'where its shells start', named)
     .option('--keep', 'leave its sessions open')
     .option('--max-steps <n>', 'maximum number of model calls', wholeNumber)
     .action(action(run));
@@ -131,7 +136,7 @@ export function program(): Command {
     )
     .option('--model <provider:name>', 'for a new conversation, for example openai:gpt-5')
     .option('--dialect <name>', `how the model calls tools: ${DIALECTS.join(', ')}`, dialect)
-    .option('--cwd <dir>', 'where its shells start')
+    .option('--cwd <dir>', 'where its shells start', named)
     .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
     .option('--serve-host [name]', 'be the host of code_execution_remote while this chat is open')
     .option('--remote-host <name>', 'host of code_execution_remote', hostName)
@@ -199,9 +204,9 @@ export function program(): Command {
       wholeNumber,
     )
     .option('--reset', 'end what runs in the session first')
-    .option('--cwd <dir>', 'where a new session starts')
+    .option('--cwd <dir>', 'where a new session starts', named)
     .option('--id <id>', 'repeating an id returns the same result and runs nothing; other code is refused')
-    .option('--token-file <file>', TOKEN_FILE)
+    .option('--token-file <file>', TOKEN_FILE, named)
     .action(action(exec));
   sessionCommand('output', 'show the output of a session')
     .option('--from <offset>', 'all output from this byte on', wholeNumber)
@@ -222,7 +227,7 @@ export function program(): Command {
     .option('--watch', 'watch without typing')
     .option('--take', 'take over the keyboard from someone else')
     .option('--detach-key <key>', 'the key that leaves', 'ctrl-]')
-    .option('--token-file <file>', TOKEN_FILE)
+    .option('--token-file <file>', TOKEN_FILE, named)
     .action(action(attach));
   sessionCommand(
     'arm',
@@ -237,7 +242,7 @@ export function program(): Command {
   command('cp <from> <to>', 'copy files and folders to an agent’s host, or back: PATH AGENT:PATH')
     .option('--host <name>', 'on which host (default: the agent’s)', hostName)
     .option('--no-clobber', 'leave files that exist as they are')
-    .option('--token-file <file>', TOKEN_FILE)
+    .option('--token-file <file>', TOKEN_FILE, named)
     .addHelpText('after', EXAMPLES.cp)
     .action(action(cp));
   for (const [name, description, work] of [
@@ -304,11 +309,11 @@ export function program(): Command {
       'origin of web pages that may use it; may be repeated (default: our own web UI)',
       collect,
     )
-    .option('--token-file <file>', 'file with the token that clients must send')
+    .option('--token-file <file>', 'file with the token that clients must send', named)
     .action(action(codec))
     .command('new-key')
     .description('make a key, and print what to write into holdfast.toml')
-    .option('--file <file>', 'where to write it (default: keys/DATE.key in the data folder)')
+    .option('--file <file>', 'where to write it (default: keys/DATE.key in the data folder)', named)
     .exitOverride()
     .configureOutput(OUTPUT)
     .action(action((_options: object, self: Command) => newKey(self.optsWithGlobals())));

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { checkedId, checkedQueue } from '../../contracts/ids';
 import { LOG_LEVELS } from '../../contracts/text/log-levels';
-import { collect, duration, listenAddress, port, wholeNumber } from '../arguments';
+import { collect, duration, listenAddress, named, port, wholeNumber } from '../arguments';
 import { EXAMPLES } from '../examples';
 import { down, gc, logs, serveWorker, up } from '../lazy-commands';
 import { oneOf } from '../one-of';
@@ -26,7 +26,7 @@ export function addOperatingCommands(
   command('up', 'start the Temporal server, the worker and the page; with --address no server')
     .option('--port <n>', 'port of the Temporal server', port)
     .option('--ui-port <n>', 'port of the web UI', port)
-    .option('--workdir <dir>', 'where new shells start, kept for later starts')
+    .option('--workdir <dir>', 'where new shells start, kept for later starts', named)
     .option('--no-workdir', 'start shells in the default folder again')
     .option('--tools <file>', 'module with your own tools, kept for later starts; may be repeated', collect)
     .option('--no-tools', 'stop loading your own tools')
@@ -52,7 +52,7 @@ export function addOperatingCommands(
     .option('--sessions', 'end the shells too')
     .action(action(down));
   command('worker', 'serve agents in the foreground, for systemd and containers; logs to stderr')
-    .option('--workdir <dir>', 'where new shells start')
+    .option('--workdir <dir>', 'where new shells start', named)
     .option('--tools <file>', 'module with your own tools; may be repeated', collect)
     .option(
       '--host <name>',

@@ -32,6 +32,22 @@ test.each(['file', 'file/sub', 'dangling'])(
   },
 );
 
+test.each([
+  ['--data', ['down', '--sessions']],
+  ['--config', ['up']],
+  ['--address', ['ps']],
+  ['--namespace', ['ps']],
+  ['--profile', ['ps']],
+  ['--workdir', ['up']],
+  ['--root', ['host', 'serve', 'far']],
+  ['--cwd', ['run', '--model', 'scripted:x.yaml', 'task']],
+  ['--token-file', ['attach']],
+])('an empty %s is refused, and nothing else is taken for it', async (option, command) => {
+  const { code, stdout, stderr } = await engine.cliInTurn([...command, option, '']);
+  expect([code, stdout]).toEqual([64, '']);
+  expect(stderr).toContain(`invalid_input: ${option} is invalid: got an empty text`);
+});
+
 test('a data folder where no folder can be made is refused at once', async () => {
   for (const command of [['up'], ['token', 'create', 'a', '--role', 'viewer']]) {
     const { code, stderr } = await engine.cliInTurn([...command, '--data', '/proc/holdfast']);

@@ -98,6 +98,7 @@ const MISTAKES: Record<string, string[][]> = {
   ],
   'Servers and files': [
     ['ps', '--address', '127.0.0.1:1'],
+    ['ps', '--data', ''],
     ['ps', '--data', 'folder'],
     ['ps', '--data', 'ok.yaml'],
     ['up', '--data', 'ok.yaml/data'],
