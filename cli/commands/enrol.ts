@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { msToTs } from '@temporalio/common/lib/time';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
-import { hostNamespace, hostWorkflowId, MAIN_TASK_QUEUE } from '../../contracts/ids';
+import { hostNamespace, hostWorkflowId } from '../../contracts/ids';
 import {
   HOST_NAMESPACE_MEMO,
   SEARCH_ATTRIBUTE_TYPES,
@@ -88,7 +88,7 @@ async function startHost({ client }: CliContext, host: string, namespace: string
   const workflowId = hostWorkflowId(host);
   const handle = await client.temporal.workflow.start(WORKFLOWS.host, {
     workflowId,
-    taskQueue: MAIN_TASK_QUEUE,
+    taskQueue: client.server.queue,
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
     args: [{ namespace } satisfies HostInput],
     memo: { [HOST_NAMESPACE_MEMO]: namespace },

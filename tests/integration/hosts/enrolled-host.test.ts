@@ -149,3 +149,19 @@ test('what an enrolled host starts under a foreign id is not listed', async () =
   await until(async () => (await listed()).includes('exec/own/far/7'));
   expect(await listed()).not.toContain('usurped');
 }, 60_000);
+
+test('a host is enrolled on the queue of the data folder’s agents, which lists it and forgets it', async () => {
+  const lab = new EngineOfItsOwn();
+  const name = uniqueId('lab');
+  try {
+    await lab.startServer();
+    await lab.startWorker({ queue: 'lab', host: null });
+    expect(await lab.cliInTurn(['host', 'enrol', name])).toMatchObject({ code: 0 });
+    const { stdout } = await lab.cliInTurn(['host', 'ls', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ host: name, namespace: hostNamespace(name) }]);
+    expect(await lab.cliInTurn(['host', 'forget', name])).toMatchObject({ code: 0 });
+    await until(async () => (await lab.cliInTurn(['host', 'ls', '--json'])).stdout.trim() === '[]');
+  } finally {
+    await lab.end();
+  }
+}, 60_000);
