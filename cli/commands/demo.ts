@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { logEnd, readLog } from '../../exec/output/log-reader';
@@ -15,7 +16,8 @@ import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
 import { sameServer } from '../print/next-step';
 import { inert } from '../terminal/inert-text';
 import { printMessage } from '../print/print-message';
-import { styled } from '../terminal/terminal-style';
+import { resultCode } from '../print/turn-result';
+import { note, styled } from '../terminal/terminal-style';
 import { counted } from '../../contracts/text/counted';
 
 const TASK = 'Audit the sources of this checkout, and show that nothing is lost on the way.';
@@ -29,6 +31,7 @@ const LONG_SESSION = 1;
 const YIELD = { firstOutputMs: 10_000, betweenOutputMs: 4_000, maxMs: 5_000, promptMs: 1_000 };
 
 export async function demo(options: GlobalOptions): Promise<number> {
+  refuseNamedServer(options);
   await using context = await openContext(options, { start: true, staysOnFullDisk: true });
   const id = `demo-${randomBytes(3).toString('hex')}`;
   const cwd = join(context.dataDir, 'demo', id);
@@ -42,18 +45,37 @@ export async function demo(options: GlobalOptions): Promise<number> {
   say(`web UI  ${link ?? 'of your server'}\n`);
   leaveOnInterrupt(link, options);
   const log = sessionPaths(context.dataDir, { agent: id, host: LOCAL_HOST, session: LONG_SESSION }).log;
-  const kill = killWorkerAtLine(context, log);
+  const ended = new AbortController();
+  const killing = killWorkerAtLine(context, log, ended.signal);
   for await (const { message } of agent.follow()) printMessage(message);
   const result = await agent.result();
   say(`\n${inert(result.answer ?? result.reason)}\n`);
+  ended.abort();
+  const kill = await killing;
+  if (!kill) {
+    note('The agent ended before its worker was killed: there is nothing to count.');
+    return resultCode(result);
+  }
   return summarise({
     log,
     cwd,
-    kill: await kill,
+    kill,
     seconds: (Date.now() - began) / 1_000,
     steps: result.steps,
     link,
     down: `npx holdfast down --sessions${sameServer(options)}`,
+  });
+}
+
+/** Only beside the embedded server does the command line start another worker. */
+function refuseNamedServer(options: GlobalOptions): void {
+  const { isConfigured, address } = resolveServer(options, process.env);
+  if (!isConfigured) return;
+  throw new HoldfastError('invalid_input', {
+    what: 'The Temporal server of the demo, which kills its worker',
+    got: address,
+    allowed: 'only the embedded one, whose worker is started again',
+    next: 'Run it without --address and --profile, and unset TEMPORAL_ADDRESS and TEMPORAL_PROFILE.',
   });
 }
 
@@ -65,8 +87,16 @@ interface Kill {
   ms: number;
 }
 
-async function killWorkerAtLine({ dataDir }: CliContext, log: string): Promise<Kill> {
-  while (countLines(log) < KILL_AT_LINE) await delay(20);
+/** Undefined if the agent ended before. */
+async function killWorkerAtLine(
+  { dataDir }: CliContext,
+  log: string,
+  ended: AbortSignal,
+): Promise<Kill | undefined> {
+  while (countLines(log) < KILL_AT_LINE) {
+    if (ended.aborted) return undefined;
+    await delay(20);
+  }
   const worker = runningWorker(dataDir);
   if (!worker)
     throw new HoldfastError('worker_failed', {
