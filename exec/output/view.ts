@@ -8,6 +8,11 @@ import { renderText } from './render';
 /** A model sees at most this much per answer; the rest is in the log, by offset. */
 const HEAD_BYTES = 4 * 1024;
 const TAIL_BYTES = 12 * 1024;
+/** The beginning of a control sequence, or of a string such as a title, at the end of a text (ECMA-48 5.3 to 5.6). */
+// eslint-disable-next-line no-control-regex -- control characters are the point
+const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_k][^\x00-\x1f]*|[ -/]*)$/;
+/** Longer ones are not looked for. */
+const MAX_SEQUENCE_BYTES = 1_024;
 /** More of the log may be dropped or truncated while it is read. */
 const ATTEMPTS = 10;
 
@@ -35,7 +40,7 @@ export const boundedView = (path: string, from: number, to: number, lost?: Part)
 /**
  * The bytes from `from` to `to`, gapless except for what is missing. If the first of them have been dropped, as many
  * bytes from the beginning of the log. A note stands for a truncated part, up to its end, even beyond `to`. A character
- * that `to` would cut is left for the next page. Throws like `boundedView`.
+ * or a control sequence that `to` would cut is left for the next page. Throws like `boundedView`.
  */
 export const page = (path: string, from: number, to: number, lost?: Part): Promise<OutputView> =>
   behindDropped(path, from, lost, (kept, truncated) => {
@@ -117,7 +122,7 @@ async function pageBetween(
     view.omittedBytes += gap.to - gap.from;
     view.to = gap.to;
   }
-  const data = cutAtCharacter(readWhole(path, view.to, to));
+  const data = withWholeEnd(readWhole(path, view.to, to));
   view.output += await renderText(data);
   view.to += data.length;
   return view;
@@ -141,7 +146,7 @@ const withLine = (text: string, line: string): string =>
 function cutAtLine(data: Buffer, side: 'start' | 'end'): Buffer {
   if (side === 'end') {
     const at = data.lastIndexOf(0x0a);
-    return at < 0 ? cutAtCharacter(data) : data.subarray(0, at + 1);
+    return at < 0 ? withWholeEnd(data) : data.subarray(0, at + 1);
   }
   // A bar that is redrawn repeatedly is one line: its last states begin at a carriage return.
   const at = data.findIndex((byte) => byte === 0x0a || byte === 0x0d);
@@ -149,6 +154,18 @@ function cutAtLine(data: Buffer, side: 'start' | 'end'): Buffer {
   let start = 0;
   while (start < 3 && ((data[start] ?? 0) & 0xc0) === 0x80) start += 1;
   return data.subarray(start);
+}
+
+/**
+ * Cuts what goes on behind the end, unless nothing would be left: a character, or a control sequence, whose rest would be
+ * text there.
+ */
+function withWholeEnd(data: Buffer): Buffer {
+  const cut = cutAtCharacter(data);
+  const tail = cut.subarray(-MAX_SEQUENCE_BYTES);
+  const at = tail.toString('latin1').search(UNFINISHED);
+  const end = cut.length - tail.length + at;
+  return at < 0 || end === 0 ? cut : cut.subarray(0, end);
 }
 
 /** Cuts an incomplete UTF-8 sequence at the end (RFC 3629), unless nothing would be left. */

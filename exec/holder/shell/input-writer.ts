@@ -42,7 +42,9 @@ export class InputWriter {
    */
   async type(text: string | null, keys: Key[], enter = true, onTyping?: () => void): Promise<void> {
     const bytes = Buffer.from(text === null ? '' : `${text}${enter ? '\r' : ''}`, 'utf8');
-    const longest = Math.max(...(text ?? '').split(/[\r\n]/).map((line) => Buffer.byteLength(line)));
+    const lines = (text ?? '').split(/[\r\n]/);
+    // Not Math.max(...): there may be more of them than a call may have arguments.
+    const longest = lines.reduce((most, line) => Math.max(most, Buffer.byteLength(line)), 0);
     const tty = this.shell.ttyPath;
     const wantsSettings = longest > CANONICAL_LINE_BYTES || keys.some((key) => SIGNAL_KEYS[key]);
     const settings = wantsSettings && tty ? await lineSettings(tty) : undefined;

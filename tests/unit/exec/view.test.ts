@@ -140,6 +140,28 @@ describe('pages', () => {
     },
   );
 
+  test.each([16, 17, 18, 19, 23, 64])(
+    'of %i bytes never split a colour or a title, whose rest would be text, and add up to the text',
+    async (size) => {
+      const end = write('a\x1b[1;31mré\x1b]0;title\x07d\x1b(B\x1b[0m'.repeat(50));
+      let shown = '';
+      for (let from = 0; from < end;) {
+        const { output, to } = await page(log, from, Math.min(from + size, end));
+        expect(to).toBeGreaterThan(from);
+        shown += output;
+        from = to;
+      }
+      expect(shown).toBe('aréd'.repeat(50));
+    },
+  );
+
+  test('show all text, also behind what only looks like the beginning of a sequence', async () => {
+    const end = write('one\x1b[\ntwo\x1b]');
+    const { output, to } = await page(log, 0, end);
+    expect(output).toBe('one\nwo');
+    expect(await page(log, to, end)).toMatchObject({ output: '', to: end });
+  });
+
   test.each([1, 2, 3])('of %i bytes continue through a character that is longer', async (size) => {
     const end = write('日🎉日');
     let from = 0;

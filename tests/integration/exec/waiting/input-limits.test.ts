@@ -53,6 +53,13 @@ describe('a long line', () => {
     },
   );
 
+  test('does not count where there are 200,000 short ones: all of them arrive', async () => {
+    await t.run(`head -n 200000 > 'lines'`);
+    await type('\n'.repeat(200_000));
+    await exit();
+    expect(readFileSync(join(t.cwd, 'lines'))).toHaveLength(200_000);
+  });
+
   test('that answers a prompt and is refused leaves the prompt open to another answer', async () => {
     await t.run(`IFS= read -r x; printf %s "$x" > 'line'`);
     const { snapshot } = await t.host.observe(t.ref, { kind: 'needs_input', from: 0, timeoutMs: 30_000 });
