@@ -7,6 +7,8 @@ import type { Worker } from '@temporalio/worker';
 const DRAIN_MS = 2_000;
 /** For steps that were cancelled, to say how they ended. */
 const LAST_WORD_MS = 3_000;
+/** Node's timers end after 2^31 ms: a longer one would end at once. */
+export const MAX_DRAIN_MS = 24 * 86_400_000;
 /** A stop that the SDK ends by force should be seen as such. */
 const GRACE_MS = 500;
 /** The SDK does not say when a signal has stopped a worker. */

@@ -17,6 +17,7 @@ import {
   type Rule,
 } from './checked-options';
 import type { ConnectOptions } from './server-connection';
+import { MAX_DRAIN_MS } from './worker-stop';
 import type { WorkersLog } from './workers';
 
 export interface WorkersOptions extends ConnectOptions {
@@ -60,7 +61,10 @@ const RULES = {
   tools: ANY,
   models: FUNCTIONS,
   checkpoints: oneOf(CHECKPOINTS_ENABLED),
-  drainMs: rule('milliseconds, from 0', (value) => Number.isFinite(value) && Number(value) >= 0),
+  drainMs: rule(
+    `milliseconds, from 0 to ${MAX_DRAIN_MS}`,
+    (value) => typeof value === 'number' && value >= 0 && value <= MAX_DRAIN_MS,
+  ),
   log: withMethods('a logger with info() and warn()', 'info', 'warn'),
   address: TEXT,
   namespace: TEXT,

@@ -2,6 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { checkedId, checkedQueue } from '../../contracts/ids';
 import { LOG_LEVELS } from '../../contracts/text/log-levels';
+import { MAX_DRAIN_MS } from '../../workers/worker-stop';
 import { collect, duration, listenAddress, named, port, wholeNumber } from '../arguments';
 import { EXAMPLES } from '../examples';
 import { down, gc, logs, serveWorker, up } from '../lazy-commands';
@@ -16,6 +17,12 @@ function lineCount(text: string): number | null {
   const count = wholeNumber(text);
   if (count > 0) return count;
   throw new InvalidArgumentError(`got ${text}, allowed a whole number of at least 1, or all.`);
+}
+
+function drainTime(text: string): number {
+  const ms = duration(text);
+  if (ms <= MAX_DRAIN_MS) return ms;
+  throw new InvalidArgumentError(`got ${text}, allowed up to ${MAX_DRAIN_MS / 86_400_000}d.`);
 }
 
 /** @param action passes on the exit code */
@@ -70,7 +77,7 @@ export function addOperatingCommands(
     .option(
       '--drain <time>',
       'how long running steps may take to end once it is told to stop, such as 30s',
-      duration,
+      drainTime,
       2_000,
     )
     .addHelpText('after', EXAMPLES.worker)

@@ -47,19 +47,6 @@ const linesOf = (text: string): Line[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
 
-test('`up` and `host serve` begin no shells among what Holdfast keeps, and the worker that runs stays', async () => {
-  const before = runningWorker(engine.dataDir);
-  const serving = ['host', 'serve', 'other', '--data', engine.dataDir, '--address', engine.server().address];
-  for (const args of [['up', '--workdir', engine.dataDir], serving]) {
-    const { code, stderr } = await engine.cli(args, { cwd: engine.dataDir });
-    expect([code, stderr]).toEqual([
-      64,
-      expect.stringContaining('invalid_input: The folder that shells begin in'),
-    ]);
-  }
-  expect(runningWorker(engine.dataDir)).toEqual(before);
-}, 60_000);
-
 test('the log is one JSON line an event, and says of an agent which commands and turns ended, and how', async () => {
   const id = uniqueId('logged');
   const agent = engine.client.agent(id);
@@ -147,6 +134,14 @@ test('worker and gateway are healthy and not ready while the Temporal server han
 }, 60_000);
 
 const place = (): string[] => ['--address', engine.server().address, '--namespace', engine.namespace];
+
+test('a drain that is longer than a timer may be is refused: it would end at once', async () => {
+  const { code, stderr } = await engine.cliInTurn(['worker', '--drain', '25d']);
+  expect([code, stderr]).toEqual([
+    64,
+    expect.stringContaining('--drain is invalid: got 25d, allowed up to 24d'),
+  ]);
+});
 
 test('a worker that is told to stop lets a call end that must not run twice, and takes no new one', async () => {
   const data = join(files.directory, 'drained');
@@ -266,3 +261,16 @@ test('search attributes can be used once they are registered, although a server 
   const query = Object.keys(SEARCH_ATTRIBUTE_TYPES).map((name) => `${name} IS NULL`);
   expect(await workflow.count(query.join(' AND '))).toMatchObject({ count: 0 });
 });
+
+test('`up` and `host serve` begin no shells among what Holdfast keeps, and the worker that runs stays', async () => {
+  const before = runningWorker(engine.dataDir);
+  const serving = ['host', 'serve', 'other', '--data', engine.dataDir, '--address', engine.server().address];
+  for (const args of [['up', '--workdir', engine.dataDir], serving]) {
+    const { code, stderr } = await engine.cli(args, { cwd: engine.dataDir });
+    expect([code, stderr]).toEqual([
+      64,
+      expect.stringContaining('invalid_input: The folder that shells begin in'),
+    ]);
+  }
+  expect(runningWorker(engine.dataDir)).toEqual(before);
+}, 60_000);

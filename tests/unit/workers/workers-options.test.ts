@@ -13,6 +13,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test.each([
   [{ drainMs: NaN }, 'got drainMs: NaN, allowed drainMs: milliseconds, from 0'],
   [{ drainMs: -5 }, 'got drainMs: -5'],
+  // Longer than Node's timers: it would end at once.
+  [
+    { drainMs: 2_147_483_648 },
+    'got drainMs: 2147483648, allowed drainMs: milliseconds, from 0 to 2073600000',
+  ],
   [{ drainMs: 'x' }, "got drainMs: 'x'"],
   [{ checkpoints: 'sometimes' }, "got checkpoints: 'sometimes', allowed checkpoints: auto, on, off"],
   [{ env: { A: 5 } }, 'got env: an object with A, allowed env: an object whose values are texts'],
