@@ -2,7 +2,7 @@
 // being typed. Node's line editor draws these as its prompt, and so knows how many rows they take.
 import { createInterface, type Interface, type Key } from 'node:readline';
 import { draw, harmless, writingBy } from '../terminal/guarded-output';
-import { styled, wantsColour } from '../terminal/terminal-style';
+import { columnsOf, styled, wantsColour } from '../terminal/terminal-style';
 import { cut, plainText } from './plain-lines';
 import { counted } from '../../contracts/text/counted';
 
@@ -135,7 +135,7 @@ export class ChatScreen {
     if (!this.editor) return;
     // Recomputed even if only something above is printed: recorded text must not appear here too.
     this.block = this.now();
-    const columns = process.stdout.columns - 1;
+    const columns = columnsOf(process.stdout) - 1;
     const hidden = this.typed.length - SHOWN_TYPED;
     const typed = this.typed
       .slice(-SHOWN_TYPED)

@@ -13,7 +13,7 @@ import { draw } from '../terminal/guarded-output';
 import { inert } from '../terminal/inert-text';
 import { printMessage } from '../print/print-message';
 import { reportError } from '../print/report-error';
-import { note, notesThrough, styled } from '../terminal/terminal-style';
+import { columnsOf, note, notesThrough, styled } from '../terminal/terminal-style';
 import { errorOf, resultText } from '../print/turn-result';
 import { allWork } from '../print/work';
 import { runChatCommand, COMMANDS, type CommandedChat } from './chat-commands';
@@ -37,6 +37,8 @@ export class TerminalChat implements CommandedChat {
   private readonly screen: ChatScreen;
   private readonly reply = new LiveReply();
   status: ChatStatus;
+  /** Whether the conversation is over, also where it could not say so itself. */
+  isOver = false;
   private left!: (code: number) => void;
   private lastInterrupt = 0;
   /** Stops watching this conversation, when the chat switches to another. */
@@ -185,6 +187,9 @@ export class TerminalChat implements CommandedChat {
     await delay(RETRY_MS);
     if (err) this.tell(err);
     else note('The conversation has ended.');
+    // With an error it may go on: its server may be away, which has been waited for already.
+    const isAway = err instanceof HoldfastError && err.code === 'no_server';
+    this.isOver = !isAway && (await this.agent.run().catch(() => null))?.isOver === true;
     this.leave(err instanceof HoldfastError ? err.exitCode : 0);
   }
 
@@ -276,14 +281,14 @@ export class TerminalChat implements CommandedChat {
   }
 
   private now(): string[] {
-    const { columns, rows } = process.stdout;
-    const room = Math.max(1, Math.min(12, rows - 8));
+    const columns = columnsOf(process.stdout) - 1;
+    const room = Math.max(1, Math.min(12, process.stdout.rows - 8));
     return [
-      ...this.reply.lines(columns - 1, room).map((line) => styled('dim', line)),
+      ...this.reply.lines(columns, room).map((line) => styled('dim', line)),
       ...this.status.sent.map((text) =>
-        styled('cyan', cut(`   queued  ${plainText(text).replaceAll('\n', ' ')}`, columns - 1)),
+        styled('cyan', cut(`   queued  ${plainText(text).replaceAll('\n', ' ')}`, columns)),
       ),
-      ...statusLines(this.status, this.reply.isWriting, columns - 1, this.options),
+      ...statusLines(this.status, this.reply.isWriting, columns, this.options),
     ];
   }
 }

@@ -94,8 +94,8 @@ async function introduce(context: CliContext, { agent, how }: OpenedConversation
   note('/help lists the commands; ctrl-c interrupts, ctrl-d leaves');
 }
 
-function farewell({ agent, state }: TerminalChat, options: ChatOptions): void {
-  if (state?.status === 'ended' || state?.status === 'stopping') return;
+function farewell({ agent, state, isOver }: TerminalChat, options: ChatOptions): void {
+  if (isOver || state?.status === 'ended' || state?.status === 'stopping') return;
   const where = sameServer(options);
   note(`The conversation continues. Come back: \`holdfast chat --agent ${agent.id}${where}\``);
   note(`End it: \`holdfast stop ${agent.id}${where}\``);

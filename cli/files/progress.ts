@@ -4,7 +4,7 @@ import { shown } from '../../exec/transfer/names';
 import type { Observer } from '../../exec/transfer/outcomes';
 import { inertLine } from '../../contracts/text/inert';
 import { draw } from '../terminal/guarded-output';
-import { styled } from '../terminal/terminal-style';
+import { columnsOf, styled } from '../terminal/terminal-style';
 import { sizeText, timeText } from './sizes';
 
 const EVERY_MS = 200;
@@ -53,7 +53,7 @@ export class Progress implements Observer {
   }
 
   private draw(): void {
-    const line = inertLine(this.line(Date.now())).slice(0, (this.stream.columns || 80) - 1);
+    const line = inertLine(this.line(Date.now())).slice(0, columnsOf(this.stream) - 1);
     draw(CLEAR + styled('dim', line, this.stream), this.stream);
   }
 

@@ -11,7 +11,8 @@ const NOTHING = 'nothing is open\n';
 
 export function table(all: Work[]): string {
   if (all.length === 0) return NOTHING;
-  const width = Math.max(...all.map(({ workflowId }) => inertLine(workflowId).length));
+  // Not Math.max(...): there may be more of them than a call may have arguments.
+  const width = all.reduce((widest, { workflowId }) => Math.max(widest, inertLine(workflowId).length), 0);
   return all
     .map((work) => `${bold(work.workflowId, width)}  ${age(work.since).padStart(7)}  ${facts(work)}\n`)
     .join('');

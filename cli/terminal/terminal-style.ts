@@ -13,6 +13,9 @@ export function styled(style: Style, text: string, stream: NodeJS.WriteStream = 
 /** Indents all lines but the first: no line of foreign text looks like one of ours. */
 export const continued = (text: string): string => text.replaceAll('\n', '\n  ');
 
+/** Programs may make a terminal without a size: it says 0. */
+export const columnsOf = (stream: NodeJS.WriteStream): number => stream.columns || 80;
+
 let toScreen: ((write: () => void) => void) | null = null;
 
 /** While a screen is drawn, remarks go through it; null: directly to stderr again. */

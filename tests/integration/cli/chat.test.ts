@@ -202,6 +202,27 @@ describe('in a terminal', () => {
     ann.types('/stop\r');
     expect(await ann.exits()).toBe(0);
   }, 60_000);
+
+  test('a conversation that was terminated is over: nobody is told how to come back to it', async () => {
+    const ann = chat('--agent', 'doomed', '--model', files.model([{ text: 'unused' }]));
+    await ann.sees('idle');
+    await engine.client.temporal.workflow.getHandle('agent/doomed').terminate('too dear');
+    expect(await ann.exits()).toBe(75);
+    expect(ann.text).toContain('agent_ended');
+    expect(ann.text).not.toContain('The conversation continues');
+  }, 60_000);
+
+  test('in a terminal without a size the status is as wide as in one of 80 columns', async () => {
+    const person = new Person(
+      engine.dataDir,
+      ['--agent', 'sizeless', '--model', files.model([{ text: 'unused' }])],
+      { command: 'chat', cwd: files.directory, shell: 'stty rows 0 cols 0; exec "$@"' },
+    );
+    people.push(person);
+    await person.sees('sizeless  idle');
+    person.types('/stop\r');
+    expect(await person.exits()).toBe(0);
+  }, 60_000);
 });
 
 describe('through a pipe', () => {

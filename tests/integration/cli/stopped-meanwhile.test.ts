@@ -42,6 +42,31 @@ test('`run` of an agent that is terminated in its turn says so and exits', async
   expect(exit).toBe(75);
 }, 60_000);
 
+test('with `--json`, a command that Ctrl-C ends writes nothing, and its agent goes on', async () => {
+  const begun = join(engine.dataDir, 'left');
+  const replies = join(engine.dataDir, 'left.yaml');
+  const code = `touch ${begun}; sleep 600`;
+  const reply = { text: call('code_execution_tool', { runtime: 'terminal', code }) };
+  writeFileSync(replies, stringify([reply]));
+  const running = engine.spawnCli([
+    'run',
+    '--json',
+    '--agent',
+    'left',
+    '--model',
+    `scripted:${replies}`,
+    'x',
+  ]);
+  if (!running.stderr || !running.stdout) throw new Error('its output is not piped');
+  const output = Promise.all([text(running.stdout), text(running.stderr), once(running, 'exit')]);
+  await until(() => existsSync(begun));
+  running.kill('SIGINT');
+  expect(await output).toEqual(['', '', [130, null]]);
+  expect((await engine.client.agent('left').ownState()).status).toBe('working');
+  await engine.client.agent('left').stop();
+  await engine.client.agent('left').result();
+}, 60_000);
+
 // Which of the two ends is seen first is a race: the session's, or the engine's.
 test('with `--json`, a command that `down --sessions` ends says how in one JSON object, and nothing else', async () => {
   const said = await watch();
