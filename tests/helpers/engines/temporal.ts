@@ -28,6 +28,8 @@ export interface Reply {
   expect?: string;
   delayMs?: number;
   fail?: string;
+  /** For the dialect `native`. */
+  calls?: { id: string; tool: string; args: object }[];
   usage?: { inputTokens: number; outputTokens: number; costUsd?: number };
 }
 

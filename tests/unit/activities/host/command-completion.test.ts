@@ -3,11 +3,11 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { CommandCompletion } from '../../../../activities/host/command-completion';
-import type { CommandView } from '../../../../contracts/sessions/session';
+import { DEFAULT_YIELD, type CommandView } from '../../../../contracts/sessions/session';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
 
-const YIELD = { firstOutputMs: 60_000, betweenOutputMs: 60_000, maxMs: 60_000 };
+const YIELD = { ...DEFAULT_YIELD, firstOutputMs: 60_000, betweenOutputMs: 60_000, maxMs: 60_000 };
 
 let t: TestHost;
 let journal: string;
