@@ -113,7 +113,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
             tools,
             allowed,
             key: input.key,
-            ruled: (call: ToolCall) => rulings.of(call.tool, call.args, place),
+            ruled: ({ tool, args }: ToolCall) => rulings.of({ agent, tool, args, place }),
           };
           const parsed = raw.isRefusal
             ? refusedAnswer(raw)

@@ -2,7 +2,6 @@
 import { Context } from '@temporalio/activity';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { ToolActivities } from '../../contracts/activities';
-import type { Place } from '../../contracts/tools/approvals';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { ToolCall } from '../../contracts/agents/agent';
 import { failedCall } from '../../contracts/tools/failed-call';
@@ -19,7 +18,7 @@ import type { ImageStore } from '../blobs/image-store';
 import type { LargeValues } from '../blobs/large-values';
 import { readContext } from '../agents/read-context';
 import { CollectedImages } from './collected-images';
-import { showingArguments, type ToolRulings } from './tool-ruling';
+import { showingArguments, type RuledCall, type ToolRulings } from './tool-ruling';
 
 export interface ToolDependencies {
   client: HoldfastClient;
@@ -94,7 +93,7 @@ export function createToolActivities({
       cancelled.beating(input.key, async (signal) => {
         const { call, wantsValue = false } = input;
         await Promise.all([confirm?.(), tools.settled()]);
-        const refused = await rulings.refusal(call.tool, call.args, placeOf(input), call.hold);
+        const refused = await rulings.refusal(ruledCall(input, call.args), call.hold);
         if (refused) return failedCall(call, asTold(call, refused));
         const collected = new CollectedImages();
         const context = { ...contextOf(input, signal), addImage: collected.add };
@@ -113,7 +112,7 @@ export function createToolActivities({
         const ready = await readiness(input, signal).finally(() => blob && blobs.releaseCopy(blob));
         if (ready instanceof HoldfastError) return asTold(call, ready).toOutcome();
         const { args } = ready;
-        const ruled = [call.tool, args, placeOf(input), call.hold] as const;
+        const ruled = [ruledCall(input, args), call.hold] as const;
         const { held, refused } = input.mayHold
           ? await rulings.recheck(...ruled)
           : { refused: await rulings.refusal(...ruled) };
@@ -146,8 +145,10 @@ export function createToolActivities({
 const asTold = ({ tool }: ToolCall, refused: HoldfastError): HoldfastError =>
   afterAttempts(Context.current().info.attempt, tool, refused);
 
-/** The place as it was when approval was requested. */
-const placeOf = ({ settings, caller }: ToolInvocation): Place => ({
-  host: hostNameOf(settings),
-  cwd: caller?.cwd ?? settings.cwd ?? null,
+/** With the place as it was when approval was requested. */
+const ruledCall = ({ agent, call, settings, caller }: ToolInvocation, args: unknown): RuledCall => ({
+  agent,
+  tool: call.tool,
+  args,
+  place: { host: hostNameOf(settings), cwd: caller?.cwd ?? settings.cwd ?? null },
 });

@@ -214,10 +214,11 @@ class SessionChannel {
     const { tools, blobs, rulings } = this.options;
     const tool = await this.toolOf(name);
     await tools.check(tool, args);
-    const { hold, denied } = await rulings.of(name, args, { host: this.session.ref.host, cwd });
+    const { agent, host } = this.ref;
+    const { hold, denied } = await rulings.of({ agent, tool: name, args, place: { host, cwd } });
     if (denied !== undefined) throw new HoldfastError('policy_denied', { reasons: denied });
     const { effects, runsOn = 'anywhere', timeoutMs = DEFAULT_TIMEOUT_MS, secret } = tool;
-    const owner = { agent: this.ref.agent, id: `${this.session.workflowId}/${id}` };
+    const owner = { agent, id: `${this.session.workflowId}/${id}` };
     const fitted = await blobs.fitArgs(owner, args, over);
     if (fitted.blob) this.args.set(id, fitted.blob);
     return {

@@ -10,6 +10,14 @@ import type { ToolRegistry } from '../../tools/registry';
 import type { Tool } from '../../tools/tool';
 import { hashOf, type CheckCode } from '../host/command-gate';
 
+/** A call as it would run. */
+export interface RuledCall {
+  agent: string;
+  tool: string;
+  args: unknown;
+  place: Place;
+}
+
 export class ToolRulings {
   constructor(
     private readonly tools: ToolRegistry,
@@ -18,14 +26,14 @@ export class ToolRulings {
   ) {}
 
   /** Empty if the call may run. */
-  async of(name: string, args: unknown, place: Place): Promise<{ hold?: ToolHold; denied?: string }> {
+  async of({ agent, tool: name, args, place }: RuledCall): Promise<{ hold?: ToolHold; denied?: string }> {
     const { code, fault } = await this.commandLine(name, args);
     // What cannot be checked may not run.
     if (fault !== undefined) return { denied: `the command of ${name} is not known: ${fault}` };
-    const { verdicts } =
-      code === undefined ? NOTHING : await this.checks.check({ runtime: 'terminal', code });
+    const report = code === undefined ? undefined : await this.checks.check({ runtime: 'terminal', code });
     const policy = this.policy();
-    const { decision, reasons } = rulingOnTool(policy, name, verdicts);
+    const command = report && { agent, host: place.host, verdicts: report.verdicts };
+    const { decision, reasons } = rulingOnTool(policy, name, command);
     if (decision === 'allow') return {};
     if (decision === 'deny') return { denied: reasonsText(reasons) };
     const hash = hashOf({ tool: name, args, ...place });
@@ -35,13 +43,8 @@ export class ToolRulings {
   }
 
   /** Why it may not run here: the policy forbids it, or nobody has approved it in exactly this form. */
-  async refusal(
-    name: string,
-    args: unknown,
-    place: Place,
-    approved: ToolHold | undefined,
-  ): Promise<HoldfastError | undefined> {
-    const { hold, denied } = await this.of(name, args, place);
+  async refusal(call: RuledCall, approved: ToolHold | undefined): Promise<HoldfastError | undefined> {
+    const { hold, denied } = await this.of(call);
     if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
     if (!hold || hold.hash === approved?.hash) return undefined;
     return new HoldfastError('policy_denied', { reasons: `${NOT_ASKED}: ${reasonsText(hold.reasons)}` });
@@ -52,12 +55,10 @@ export class ToolRulings {
    * whatever another machine's policy had approved: the same call in the same place, for all the reasons here.
    */
   async recheck(
-    name: string,
-    args: unknown,
-    place: Place,
+    call: RuledCall,
     approved: ToolHold | undefined,
   ): Promise<{ held?: ToolHold; refused?: HoldfastError }> {
-    const { hold, denied } = await this.of(name, args, place);
+    const { hold, denied } = await this.of(call);
     if (denied !== undefined) return { refused: new HoldfastError('policy_denied', { reasons: denied }) };
     return hold && !covers(approved, hold) ? { held: hold } : {};
   }
@@ -106,5 +107,6 @@ function known<T>(work: () => T): T | undefined {
 }
 
 const SHOWN_CHARACTERS = 300;
-const NOTHING = { verdicts: [] };
-const NOT_ASKED = 'it must be approved with the arguments that it will run with, not with references';
+const NOT_ASKED =
+  'it must be approved with the arguments that it will run with, not with references; ' +
+  'if it has none, the policy of the agents’ worker must ask about it, too';

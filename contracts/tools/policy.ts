@@ -10,7 +10,7 @@ export interface PolicySettings {
   rules: Readonly<Record<PolicyRule, Decision>>;
   /** By name, for models and scripts alike. */
   tools: Readonly<Record<string, Decision>>;
-  /** Every command on these hosts. */
+  /** Every command on these hosts, of sessions and of tools. */
   hosts: Readonly<Record<string, Decision>>;
   /** Every command of these agents and of their sub-agents. */
   agents: Readonly<Record<string, Decision>>;
@@ -44,13 +44,39 @@ export interface Ruling {
   reasons: PolicyReason[];
 }
 
+/** What the policy looks at in a command. */
+export interface RuledCommand {
+  agent: string;
+  host: string;
+  verdicts: readonly Verdict[];
+  installs?: string | undefined;
+}
+
 /** The decision about a command, from what was found in it and where it will run. The strictest rule wins. */
-export function rulingOn(
+export const rulingOn = (policy: PolicySettings, command: RuledCommand): Ruling =>
+  strictest(foundIn(policy, command));
+
+/** The decision about a tool call, from the tool's name and the command that it runs, if it runs one. */
+export const rulingOnTool = (
+  policy: PolicySettings,
+  tool: string,
+  command: RuledCommand | undefined,
+): Ruling =>
+  strictest([
+    [own(policy.tools, tool), { rule: `tool ${tool}`, found: 'every call to it' }],
+    ...(command ? foundIn(policy, command) : []),
+  ]);
+
+type Found = [Decision | undefined, PolicyReason];
+
+function foundIn(
   { rules, hosts, agents }: PolicySettings,
-  command: { agent: string; host: string; verdicts: readonly Verdict[]; installs?: string | undefined },
-): Ruling {
-  const { agent, host, verdicts, installs } = command;
-  const found = verdicts.map(foundBy(rules));
+  { agent, host, verdicts, installs }: RuledCommand,
+): Found[] {
+  const found: Found[] = verdicts.map((verdict) => [
+    rules[verdict.rule],
+    { rule: verdict.rule, found: placeOf(verdict) },
+  ]);
   if (installs !== undefined)
     found.push([rules.install, { rule: 'install', found: `${installs}, which the script imports` }]);
   found.push([own(hosts, host), { rule: `host ${host}`, found: 'every command there' }]);
@@ -58,25 +84,8 @@ export function rulingOn(
   for (const [name, decision] of Object.entries(agents))
     if (name === agent || isBelow(agent, name))
       found.push([decision, { rule: `agent ${name}`, found: 'every command it runs' }]);
-  return strictest(found);
+  return found;
 }
-
-/** The decision about a tool call, from the tool's name and what was found in the command line that it runs. */
-export const rulingOnTool = (
-  { tools, rules }: PolicySettings,
-  tool: string,
-  verdicts: readonly Verdict[],
-): Ruling =>
-  strictest([
-    [own(tools, tool), { rule: `tool ${tool}`, found: 'every call to it' }],
-    ...verdicts.map(foundBy(rules)),
-  ]);
-
-type Found = [Decision | undefined, PolicyReason];
-
-const foundBy =
-  (rules: PolicySettings['rules']) =>
-  (verdict: Verdict): Found => [rules[verdict.rule], { rule: verdict.rule, found: placeOf(verdict) }];
 
 function strictest(found: readonly Found[]): Ruling {
   const of = (decision: Decision): PolicyReason[] =>
