@@ -4,8 +4,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { SessionEntry } from '../contracts/gateway/api';
 import { parseSessionWorkflowId } from '../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
-import { SESSION_MESSAGES } from '../contracts/messages/to-sessions';
-import { ask, waitOf } from './agents/agent-overview';
+import { sessionState, waitOf } from './agents/agent-overview';
 import { openWorkflows, toldToWait } from './agents/list-open';
 import type { ServerFacts } from './delivery/deliver';
 import type { HostNamespaces } from './hosts/host-namespaces';
@@ -64,9 +63,8 @@ export class SessionDirectory {
       const { workflowId, startTime } = one;
       const ref = parseSessionWorkflowId(workflowId);
       if (!ref || !(await namespaces.isHome(client, workflowId))) continue;
-      const asking = { client, namespaces, server, workflowId, what: 'The session' };
       const entry = async (): Promise<SessionEntry> => {
-        const state = await ask({ ...asking, query: SESSION_MESSAGES.state });
+        const state = await sessionState({ client, namespaces, server }, workflowId);
         const waits = state && waitOf(state, workflowId);
         return { ...ref, workflowId, since: startTime.toISOString(), state, waits };
       };

@@ -35,7 +35,8 @@ import type {
 } from '../contracts/tools/tools';
 import { attributesOfSession, attributesOfState, NEW_SESSION_STATE } from '../contracts/agents/work-state';
 import { deliver, type Delivery, type ServerFacts } from './delivery/deliver';
-import { deliverQuery, sendSignal, sendUpdate, updateOptions, type Update } from './delivery/send-message';
+import { sendSignal, sendUpdate, updateOptions, type Update } from './delivery/send-message';
+import { queryHost } from './hosts/query-host';
 import { withAttributes, type StartAttributes } from './delivery/with-attributes';
 
 /** The server returns a recorded answer at once. */
@@ -129,7 +130,7 @@ export class SessionHandle {
 
   /** The session's state. Also works for a closed session. */
   async state(): Promise<SessionState> {
-    return deliverQuery(await this.delivery(), MESSAGES.state);
+    return queryHost(await this.delivery(), MESSAGES.state);
   }
 
   /** Ends everything in the session and the session itself. */

@@ -13,6 +13,7 @@ import type { Wait } from '../../contracts/agents/waits';
 import type { ServerFacts } from '../delivery/deliver';
 import { deliverQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
+import { queryHost } from '../hosts/query-host';
 import { openWorkflows } from './list-open';
 
 /** An answer must not wait for one workflow whose worker is gone. */
@@ -67,18 +68,16 @@ async function shellState(asking: Asking, shell: Shell): Promise<ShellState> {
   const { host, session, workflowId } = shell;
   const known = { host, session, workflowId };
   const client = await asking.namespaces.clientOf(host).catch(() => undefined);
-  const told =
-    client &&
-    (await ask({
-      ...asking,
-      client,
-      workflowId,
-      query: SESSION_MESSAGES.state,
-      what: 'The session',
-    }));
+  const told = client && (await sessionState({ ...asking, client }, workflowId));
   if (!told) return { ...known, status: null, command: null, waits: null, logEnd: null };
   const { status, command, view } = told;
   return { ...known, status, command, waits: waitOf(told, workflowId), logEnd: view?.to ?? 0 };
+}
+
+/** Null if it does not answer within three seconds, or in another shape. */
+export function sessionState({ client, server }: Asking, workflowId: string): Promise<SessionState | null> {
+  const to = { client, server, workflowId, needsWorker: true, what: 'The session' };
+  return inTime(client, () => queryHost(to, SESSION_MESSAGES.state));
 }
 
 export function waitOf({ approvals, status, view, command }: SessionState, workflowId: string): Wait | null {

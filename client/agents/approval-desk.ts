@@ -12,8 +12,8 @@ import { parseRequest } from '../../contracts/schemas/parse-request';
 import { asJson } from '../../contracts/text/as-json';
 import { askEach, LATE_MS } from '../delivery/ask-each';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
-import { deliverQuery } from '../delivery/send-message';
 import type { HostNamespaces, Unread } from '../hosts/host-namespaces';
+import { queryHost } from '../hosts/query-host';
 import { inTime } from './agent-overview';
 import { openWorkflows, toldToWait } from './list-open';
 
@@ -147,13 +147,13 @@ export class ApprovalDesk {
     workflowId,
     id,
   }: Pick<WaitingApproval, 'workflowId' | 'id'>): Promise<WaitingApproval | undefined> {
-    const [one] = await deliverQuery(await this.delivery(workflowId), MESSAGES.approvals, { id });
+    const [one] = await queryHost(await this.delivery(workflowId), MESSAGES.approvals, { id });
     return one?.id === id ? { ...one, workflowId } : undefined;
   }
 
   /** The pending approvals of one session or turn. */
   async of(workflowId: string): Promise<WaitingApproval[]> {
-    const waiting = await deliverQuery(await this.delivery(workflowId), MESSAGES.approvals);
+    const waiting = await queryHost(await this.delivery(workflowId), MESSAGES.approvals);
     return waiting.map((one) => ({ ...one, workflowId }));
   }
 

@@ -17,9 +17,9 @@ import { deliver, hasPollers, type ServerFacts } from '../delivery/deliver';
 import { grpcCode, PERMISSION_DENIED } from '../delivery/grpc-code';
 import { describeWorkflow } from '../delivery/list-workflows';
 import { requestFailure } from '../delivery/request-failure';
-import { deliverQuery } from '../delivery/send-message';
 import { millisecondsOf } from '../timestamp';
 import type { HostNamespaces } from './host-namespaces';
+import { queryHost } from './query-host';
 import { QueueClaims } from './queue-claims';
 
 /** The worker of a host may be starting just now, and the server lists a host only a moment after it has come. */
@@ -193,15 +193,12 @@ export class HostDirectory {
     return this.query(info.workflowId, this.client);
   }
 
-  private query(workflowId: string, client: Client): Promise<HostState> {
-    const to = {
-      client,
-      server: this.server,
-      workflowId,
-      needsWorker: true,
-      what: 'The host',
-    };
-    return deliverQuery(to, MESSAGES.state);
+  private async query(workflowId: string, client: Client): Promise<HostState> {
+    const { server } = this;
+    const to = { client, server, workflowId, needsWorker: true, what: 'The host' };
+    const state = await queryHost(to, MESSAGES.state);
+    // Code for it must not go to a host that it names.
+    return { ...state, host: nameOf({ workflowId }) };
   }
 }
 
@@ -209,7 +206,8 @@ const sorted = (states: readonly (HostState | null)[]): HostState[] =>
   states.filter((state) => state !== null).sort((a, b) => a.host.localeCompare(b.host, 'en'));
 
 /** Of a workflow as the server lists it. */
-const nameOf = ({ workflowId }: WorkflowExecutionInfo): string => subjectOf(workflowId).host ?? workflowId;
+const nameOf = ({ workflowId }: Pick<WorkflowExecutionInfo, 'workflowId'>): string =>
+  subjectOf(workflowId).host ?? workflowId;
 
 /** Looks again for a moment while no host is there. */
 async function patiently<T>(look: () => Promise<T>): Promise<T> {

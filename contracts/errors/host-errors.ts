@@ -75,6 +75,15 @@ export const HOST_ERRORS = {
       `Host ${f.host} speaks another protocol: got ${f.got} (Holdfast ${f.version}), allowed ${f.allowed}; nothing was run.`,
     () => 'Install the same release of Holdfast on both machines.',
   ),
+  answer_invalid: entry(
+    69,
+    false,
+    'none',
+    (f: With<'places' | 'what'>) =>
+      `The answer of ${f.what} is not of the form that it must have (at ${f.places}); nothing of it was used.`,
+    () =>
+      'Install the same release of Holdfast on both machines. If they have it, something else answers there: look at that host.',
+  ),
   host_taken: entry(
     75,
     true,

@@ -1,5 +1,5 @@
-// Shapes of what others read: results of workflows, and answers to updates and queries. For docs/schemas and for tests;
-// no process checks its own answers. The types are in contracts/: this compiles only if both say the same.
+// Shapes of what others read: results of workflows, and answers to updates and queries. For docs/schemas, for tests, and
+// for clients, which check those of hosts. The types are in contracts/: this compiles only if both say the same.
 import type {
   AgentResult,
   AgentState,

@@ -87,6 +87,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   execution_disabled: { host: 'pi' },
   read_only_host: { host: 'pi', what: 'terminal' },
   protocol_mismatch: { host: 'pi', got: 2, version: '9.0.0', allowed: 1 },
+  answer_invalid: { what: 'exec/mine/pi/0', places: '/0/id, /0/what' },
   enrol_failed: { host: 'pi', reason: 'denied' },
   listen_failed: { host: 'pi', reason: 'the port is taken' },
   attach_refused: { host: 'pi', reason: 'the token is wrong' },

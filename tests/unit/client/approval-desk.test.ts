@@ -29,14 +29,18 @@ function deskWith(answer: () => Promise<unknown>): ApprovalDesk {
 const failing = (message: string) => (): Promise<never> =>
   Promise.reject(new QueryNotRegisteredError(message, 3));
 
-test.each([
+test.each<[string, () => Promise<unknown>, string?]>([
   ['cannot be asked', () => Promise.reject(new Error('refused'))],
   ['cannot be replayed', failing('[TMPRL1100] Nondeterminism error')],
-])('a session that %s is never told as one in which nothing waits', async (_what, answer) => {
-  const desk = deskWith(answer);
-  await expect(desk.list()).rejects.toMatchObject({ code: 'internal' });
-  await expect(desk.listAnswering()).resolves.toMatchObject({ waiting: [], unanswered: [{ workflowId }] });
-});
+  ['answers in another shape', () => Promise.resolve([{}]), 'answer_invalid'],
+])(
+  'a session that %s is never told as one in which nothing waits',
+  async (_what, answer, code = 'internal') => {
+    const desk = deskWith(answer);
+    await expect(desk.list()).rejects.toMatchObject({ code });
+    await expect(desk.listAnswering()).resolves.toMatchObject({ waiting: [], unanswered: [{ workflowId }] });
+  },
+);
 
 test('in a session of a release without approvals nothing waits', async () => {
   const desk = deskWith(failing('Workflow did not register a handler for approvals. Registered queries: []'));
