@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import type { Listed } from '../api/call-api';
 import type { HostState } from '../../contracts/sessions/remote-hosts';
 import { useLoaded } from '../api/load';
+import { ExactLine } from '../text/exact-text';
 import { Empty, ProblemNote, Since, State } from '../parts/notes';
 
 const EVERY_MS = 5_000;
@@ -48,15 +49,15 @@ export function HostsPage(): VNode {
                 <tr key={host}>
                   <th scope="row">{host}</th>
                   <td>
-                    <State state={status} /> {reason}
+                    <State state={status} /> <ExactLine text={reason ?? ''} />
                   </td>
                   <td>
                     <Since at={since} />
                   </td>
                   <td>{facts?.access ?? '–'}</td>
-                  <td>{facts ? (facts.sandbox ?? 'none') : '–'}</td>
-                  <td>{facts?.root ?? '–'}</td>
-                  <td>{facts?.version ?? '–'}</td>
+                  <td>{facts ? <ExactLine text={facts.sandbox ?? 'none'} /> : '–'}</td>
+                  <td>{facts ? <ExactLine text={facts.root} /> : '–'}</td>
+                  <td>{facts ? <ExactLine text={facts.version} /> : '–'}</td>
                 </tr>
               ))}
             </tbody>

@@ -44,7 +44,10 @@ export function ToolsPage(): VNode {
       {registry?.tools.map(({ name, description, effects, runsOn, parameters }) => (
         <details key={name} class="folded">
           <summary>
-            <code>{name}</code> <span class="first-line">{description.split('\n', 1)[0]}</span>
+            <code>{name}</code>{' '}
+            <span class="first-line">
+              <ExactText text={description.split('\n', 1)[0] ?? ''} />
+            </span>
             <span class="quiet">
               {effects.replace('_', ' ')}, {runsOn === 'host' ? 'on the host' : 'anywhere'}
             </span>

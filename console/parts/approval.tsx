@@ -10,30 +10,33 @@ import { Reading } from '../api/load';
 import { mayAct } from '../api/signed-in';
 import { Code } from '../text/code';
 import { languageOf } from '../text/code-language';
-import { ExactText } from '../text/exact-text';
+import { exactLine, ExactLine, ExactText } from '../text/exact-text';
 import { bytes, ProblemNote, Since } from './notes';
 
 export function ApprovalCard({ approval }: { approval: KeyedApproval }): VNode {
-  const { whole, problem } = useWhole(approval);
+  const { whole, isWhole, problem } = useWhole(approval);
   const shown = whole ?? approval;
   const runtime = shown.values?.find(({ name }) => name === 'runtime')?.text;
-  const isWhole = (shown.values ?? []).every(({ omitted }) => omitted === 0);
   return (
     <>
       <dl class="facts">
         <dt>Runs</dt>
-        <dd>{shown.runs ?? 'a command'}</dd>
+        <dd>
+          <ExactLine text={shown.runs ?? 'a command'} />
+        </dd>
         <dt>Host</dt>
-        <dd>{shown.place?.host ?? 'not told'}</dd>
+        <dd>
+          <ExactLine text={shown.place?.host ?? 'not told'} />
+        </dd>
         <dt>Folder</dt>
         <dd>
-          {shown.place?.cwd ? <ExactText text={shown.place.cwd} /> : 'where the host starts its shells'}
+          {shown.place?.cwd ? <ExactLine text={shown.place.cwd} /> : 'where the host starts its shells'}
         </dd>
         <dt>Why</dt>
         <dd>
           {shown.reasons.map(({ rule, found }) => (
             <div key={rule + found}>
-              {rule}: <ExactText text={found} />
+              <ExactLine text={rule} />: <ExactText text={found} />
             </div>
           ))}
         </dd>
@@ -46,20 +49,24 @@ export function ApprovalCard({ approval }: { approval: KeyedApproval }): VNode {
         ({ name, text, bytes: size, omitted }) => (
           <section key={name}>
             <p class="name">
-              {name} <span class="quiet">{bytes(size)}</span>
+              <ExactLine text={name} /> <span class="quiet">{bytes(size)}</span>
             </p>
             <Code
               text={text}
               language={languageOf({ runs: shown.runs ?? '', name, runtime })}
-              label={`${name} of ${approval.agent ?? 'the agent'}`}
+              label={exactLine(`${name} of ${approval.agent ?? 'the agent'}`)}
             />
-            {omitted > 0 && <p class="quiet">{omitted} characters are not here yet.</p>}
+            {omitted > 0 && (
+              <p class="quiet">
+                {omitted} characters are {isWhole ? 'not shown' : 'not here yet'}.
+              </p>
+            )}
           </section>
         ),
       )}
       <ProblemNote problem={problem} />
       {mayAct() ? (
-        <Answer approval={approval} isWhole={isWhole} />
+        <Answer key={shown.hash} approval={shown} isWhole={isWhole} />
       ) : (
         <p class="quiet">Answering needs the role operator.</p>
       )}
@@ -67,11 +74,20 @@ export function ApprovalCard({ approval }: { approval: KeyedApproval }): VNode {
   );
 }
 
+interface Whole {
+  /** Null before it has been read, and for one that came whole. */
+  whole: KeyedApproval | null;
+  /** Nothing more can be shown: what is left out by now may be a password, or was kept by nobody. */
+  isWhole: boolean;
+  problem: ProblemText | null;
+}
+
 /** A long one comes cut; nobody has to approve what they cannot see. */
-function useWhole(approval: KeyedApproval): { whole: KeyedApproval | null; problem: ProblemText | null } {
-  const whole = useSignal<KeyedApproval | null>(null);
+function useWhole(approval: KeyedApproval): Whole {
+  const read = useSignal<KeyedApproval | null>(null);
   const problem = useSignal<ProblemText | null>(null);
-  const { key } = approval;
+  // The same command may be asked about again: for another folder, or for other reasons.
+  const { key, hash, askedAt } = approval;
   const isCut = approval.values?.some(({ omitted }) => omitted > 0) ?? true;
   useEffect(() => {
     if (!isCut) return undefined;
@@ -79,14 +95,16 @@ function useWhole(approval: KeyedApproval): { whole: KeyedApproval | null; probl
       callApi('GET', pathOf('approvals', key), undefined, { signal });
     const reading = new Reading(ask, {
       answer: (answer) => {
-        whole.value = answer;
+        read.value = answer;
         problem.value = null;
       },
       problem: (told) => (problem.value = told),
     });
     return () => reading.end();
-  }, [key, isCut]);
-  return { whole: whole.value, problem: problem.value };
+  }, [key, hash, askedAt, isCut]);
+  const isOfIt = read.value?.hash === hash && read.value.askedAt === askedAt;
+  const whole = isOfIt ? read.value : null;
+  return { whole, isWhole: whole !== null || !isCut, problem: problem.value };
 }
 
 function Answer({ approval, isWhole }: { approval: KeyedApproval; isWhole: boolean }): VNode {

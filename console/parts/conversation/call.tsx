@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
 import { Code } from '../../text/code';
 import { languageOf } from '../../text/code-language';
-import { ExactText } from '../../text/exact-text';
+import { exactLine, ExactLine, ExactText } from '../../text/exact-text';
 import { Images } from './images';
 import { bytes } from '../notes';
 import { Patch } from '../../text/patch';
@@ -31,7 +31,9 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
     <>
       <details class={`folded call${result?.isError || call.denied ? ' failed' : ''}`}>
         <summary>
-          <code>{call.tool}</code>{' '}
+          <code>
+            <ExactLine text={call.tool} />
+          </code>{' '}
           <span class="first-line">
             <ExactText text={first} />
           </span>
@@ -39,8 +41,10 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
         </summary>
         {values.map(({ name, text, language }) => (
           <section key={name}>
-            <p class="name">{name}</p>
-            <Code text={text} language={language} label={`${name} of ${call.tool}`} />
+            <p class="name">
+              <ExactLine text={name} />
+            </p>
+            <Code text={text} language={language} label={exactLine(`${name} of ${call.tool}`)} />
           </section>
         ))}
         {patch && <Patch files={patch.files} />}
@@ -86,7 +90,7 @@ function Result({ result }: { result: ToolResult }): VNode {
   return (
     <section>
       <p class="name">result</p>
-      <pre class="screen" tabIndex={0} role="region" aria-label={`Result of ${tool}`}>
+      <pre class="screen" tabIndex={0} role="region" aria-label={exactLine(`Result of ${tool}`)}>
         <ExactText text={isWhole.value ? content : content.slice(0, RESULT_CHARS)} />
       </pre>
       {!isWhole.value && (
