@@ -7,6 +7,7 @@ export const EXAMPLES = {
     'holdfast approve ID --show                    one in full: code or arguments, folder, host',
     'holdfast approve                              approve the only one pending',
     'holdfast approve ID --for-session             approve, and do not ask about the same rules again there',
+    'holdfast approve e1c1 --session 2             that of session 2: calls of scripts may have the same ids',
     'holdfast deny --reason "use the staging one"',
   ),
   cp: below(

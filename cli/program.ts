@@ -251,6 +251,8 @@ export function program(): Command {
   ] as const) {
     const answer = command(`${name} [id]`, description)
       .option('--agent <id>', 'only those of this agent', agentId)
+      .option('--host <name>', 'only those of sessions on this host', hostName)
+      .option('--session <n>', 'only those of sessions with this number', sessionNumber)
       .option('--list', 'only show what is pending')
       .option('--show', 'only show one in full, however long it is');
     if (name === 'approve') answer.option('--for-session', 'do not ask about the same rules again there');

@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import type { AnsweredApprovals, ApprovalDesk, WaitingApproval } from '../../client/agents/approval-desk';
 import type { Approval } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { parseSessionWorkflowId } from '../../contracts/ids';
 import { inertLine, inertText } from '../../contracts/text/inert';
 import { knownError } from '../../system/known-error';
 import { openContext, type CliContext, type GlobalOptions } from '../context';
@@ -13,6 +14,10 @@ import { note, styled } from '../terminal/terminal-style';
 
 export interface AnswerOptions extends GlobalOptions {
   agent?: string;
+  /** Only what waits in sessions there. */
+  host?: string;
+  /** Only what waits in sessions with this number. */
+  session?: number;
   reason?: string;
   /** The same rules are not asked about again in that session or turn. */
   forSession?: boolean;
@@ -43,15 +48,17 @@ async function answer(
   await using context = await openContext(options, { start: false });
   const { agent } = options;
   const { approvals } = context.client;
-  const told = await approvals.listAnswering({ agent });
+  const asked = { agent, covers: (workflowId: string) => isThere(workflowId, options) };
+  const told = await approvals.listAnswering(asked);
   if (options.list) {
     showAll(told, options);
     return 0;
   }
   const { waiting, unanswered, unread } = told;
   // One that needs longer to answer may have what is meant, or another with the same beginning.
-  const isSure = unanswered.length + unread.length === 0 || waiting.some((other) => other.id === id);
-  const one = chosen(isSure ? { waiting, silent: [] } : await approvals.listPatiently(agent), id);
+  const isKnown = waiting.some((other) => other.id === id) && (isOneSession(options) || !mayRepeat(id));
+  const isSure = unanswered.length + unread.length === 0 || isKnown;
+  const one = chosen(isSure ? { waiting, silent: [] } : await approvals.listPatiently(asked), id);
   if (options.show) return await showWhole(context, one, options.json === true);
   // What the hash covers.
   if (said === 'approved' && !options.json) process.stdout.write(shown(one));
@@ -59,6 +66,20 @@ async function answer(
   if (options.json) printJson({ ...one, answer: said });
   else process.stdout.write(`${said}: ${inertLine(one.what)}\n`);
   return 0;
+}
+
+/** Calls of scripts are counted in each session: `e1c1` (`ToolCalls` of the holder). */
+const mayRepeat = (id = ''): boolean => /^e\d+c\d+$/.test(id);
+
+const isOneSession = ({ agent, host, session }: AnswerOptions): boolean =>
+  agent !== undefined && host !== undefined && session !== undefined;
+
+function isThere(workflowId: string, { host, session }: AnswerOptions): boolean {
+  if (host === undefined && session === undefined) return true;
+  const ref = parseSessionWorkflowId(workflowId);
+  return (
+    ref !== undefined && [undefined, ref.host].includes(host) && [undefined, ref.session].includes(session)
+  );
 }
 
 function showAll({ waiting, unanswered, unread }: AnsweredApprovals, options: AnswerOptions): void {
@@ -82,21 +103,31 @@ const isMeantBy =
 
 /**
  * Throws `approval_unknown`, which lists what is pending, if it is not clear which one is meant: where some could not be
- * asked, only a whole id says that. Where nothing else waits, throws what kept them from answering.
+ * asked, only a whole id that does not repeat says that. Where nothing else waits, throws what kept them from answering.
  */
 function chosen({ waiting, silent }: Pending, id: string | undefined): WaitingApproval {
   const exact = waiting.filter((one) => one.id === id);
   const meant = exact.length > 0 ? exact : waiting.filter(isMeantBy(id));
   const [one, ...more] = meant;
   const [first] = silent;
-  if (one && more.length === 0 && (exact.length > 0 || !first)) return one;
+  if (one && more.length === 0 && (!first || (exact.length > 0 && !mayRepeat(id)))) return one;
   if (first && waiting.length === 0) throw first.reason;
-  const allowed = (meant.length > 0 ? meant : waiting).map((other) => other.id).join(', ');
+  const all = meant.length > 0 ? meant : waiting;
+  const isTwice = (other: WaitingApproval): boolean =>
+    all.filter(({ id: same }) => same === other.id).length > 1;
+  // Of scripts' calls, and of commands whose callers chose the id.
+  const named = (other: WaitingApproval): string =>
+    isTwice(other) ? `${other.id} in ${other.workflowId}` : other.id;
+  const allowed = all.map(named).join(', ');
+  const wholeIds = mayRepeat(id)
+    ? 'this id with its `--agent`, `--host` and `--session`, because calls of scripts have the same ids elsewhere'
+    : `a whole id, such as ${allowed}`;
   const got = id ?? (waiting.length === 0 ? 'no id' : `no id, and ${waiting.length} are waiting`);
   const unasked = silent.map(({ what, reason }) => `${what} (${knownError(reason).code})`).join(', ');
   throw new HoldfastError('approval_unknown', {
     got: unasked ? `${got}, while more may wait where nothing answers: ${unasked}` : got,
-    allowed: unasked ? `a whole id, such as ${allowed}` : allowed || 'none, because nothing is waiting',
+    allowed: unasked ? wholeIds : allowed || 'none, because nothing is waiting',
+    ...(!unasked && meant.length > 1 && { several: true }),
   });
 }
 

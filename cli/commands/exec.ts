@@ -105,9 +105,12 @@ const LOOK_FOR_APPROVAL_MS = 2_000;
 /** Says once that the command waits for an approval: it has no output before. */
 function tellOfApproval(
   { client }: CliContext,
-  { workflowId }: SessionHandle,
+  { workflowId, ref }: SessionHandle,
   options: ExecOptions,
 ): NodeJS.Timeout {
+  // Another session may have a command with the id that was chosen here.
+  const { agent, host, session } = ref;
+  const where = options.id === undefined ? '' : ` --agent ${agent} --host ${host} --session ${session}`;
   const watch = setInterval(() => {
     client.approvals.of(workflowId).then(
       ([one]) => {
@@ -115,7 +118,7 @@ function tellOfApproval(
         clearInterval(watch);
         const why = one.reasons.map(({ rule, found }) => `${rule}, ${found}`).join('; ');
         note(`It waits for an approval: ${why}`);
-        const which = ` ${readableWord(one.id)}${sameServer(options)}`;
+        const which = ` ${readableWord(one.id)}${where}${sameServer(options)}`;
         note(`Say yes with \`holdfast approve${which}\`, no with \`holdfast deny${which}\`.`);
       },
       () => undefined,

@@ -33,6 +33,7 @@ const ASKERS = [WORKFLOWS.execSession, WORKFLOWS.turn];
 
 export interface ListAnsweringRequest {
   agent?: string | undefined;
+  /** Only workflows with these ids are asked. */
   covers?: ((workflowId: string) => boolean) | undefined;
 }
 
@@ -55,7 +56,7 @@ export class ApprovalDesk {
    * `no_worker`, `no_server` or whatever else kept one from answering, rather than say that nothing waits.
    */
   async list(agent?: string): Promise<WaitingApproval[]> {
-    const { waiting, silent } = await this.listPatiently(agent);
+    const { waiting, silent } = await this.listPatiently({ agent });
     const [first] = silent;
     if (first && waiting.length === 0) throw first.reason;
     return waiting;
@@ -66,9 +67,9 @@ export class ApprovalDesk {
    * more.
    */
   async listPatiently(
-    agent?: string,
+    request: ListAnsweringRequest = {},
   ): Promise<{ waiting: WaitingApproval[]; silent: { what: string; reason: unknown }[] }> {
-    const { asked, unread } = await this.openAskers(agent);
+    const { asked, unread } = await this.openAskers(request);
     const waiting: WaitingApproval[] = [];
     const silent: { what: string; reason: unknown }[] = [];
     await Promise.all(
@@ -88,13 +89,11 @@ export class ApprovalDesk {
   /**
    * The same of those that answer within five seconds, with those that do not. Throws where nobody does because the server
    * is away, or this folder's own worker is silent.
-   * @param covers only workflows with these ids are asked
    */
-  async listAnswering({ agent, covers = () => true }: ListAnsweringRequest = {}): Promise<AnsweredApprovals> {
-    const { asked, unread } = await this.openAskers(agent);
-    const { answers, unanswered } = await askEach(
-      asked.filter(({ workflowId }) => covers(workflowId)),
-      ({ workflowId }) => this.of(workflowId).catch(noneIfNeverAsks),
+  async listAnswering(request: ListAnsweringRequest = {}): Promise<AnsweredApprovals> {
+    const { asked, unread } = await this.openAskers(request);
+    const { answers, unanswered } = await askEach(asked, ({ workflowId }) =>
+      this.of(workflowId).catch(noneIfNeverAsks),
     );
     const silent = unanswered.map(({ one: { workflowId }, reason }) => ({
       workflowId,
@@ -126,12 +125,14 @@ export class ApprovalDesk {
     };
   }
 
-  private async openAskers(
-    agent: string | undefined,
-  ): Promise<{ asked: { workflowId: string }[]; unread: Unread[] }> {
+  private async openAskers({
+    agent,
+    covers = () => true,
+  }: ListAnsweringRequest): Promise<{ asked: { workflowId: string }[]; unread: Unread[] }> {
     const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
     const { found, unread } = await this.namespaces.found((client) => openWorkflows(client, ASKERS, own));
-    return { asked: await this.atHome(found), unread };
+    const asked = await this.atHome(found);
+    return { asked: asked.filter(({ workflowId }) => covers(workflowId)), unread };
   }
 
   private async atHome(listed: readonly Listed[]): Promise<{ client: Client; workflowId: string }[]> {

@@ -30,8 +30,13 @@ export const POLICY_ERRORS = {
     false,
     'none',
     (f: With<'allowed' | 'got'>) =>
-      `Nothing with this id is waiting for approval: got ${f.got}, allowed ${f.allowed}.`,
-    () => 'Run `holdfast ps` to see what is waiting.',
+      f.several
+        ? `It is not clear which of several approvals is meant: got ${f.got}, allowed ${f.allowed}.`
+        : `Nothing with this id is waiting for approval: got ${f.got}, allowed ${f.allowed}.`,
+    (f) =>
+      f.several
+        ? 'Name one of them; where several have the same id, add `--agent`, `--host` and `--session`.'
+        : 'Run `holdfast ps` to see what is waiting.',
   ),
   approval_needs_hash: entry(
     65,

@@ -61,6 +61,27 @@ describe('an open session whose queue has no worker', () => {
     expect((await running).output).toBe('approved\n');
   }, 120_000);
 
+  test('may have a script’s call with the same id: which session is meant is said with it', async () => {
+    const session = engine.client.session({ agent: 'asked', session: 1 }, { cwd: files.directory });
+    const isWaiting = (id: string): Promise<void> =>
+      until(async () => {
+        const waiting = await engine.client.approvals.of(session.workflowId).catch(() => []);
+        return waiting.some((one) => one.id === id);
+      });
+    const running = session.exec({ code: 'tool shell --command "echo by a tool"', id: 'calls' });
+    running.catch(() => undefined);
+    await isWaiting('calls');
+    expect((await engine.cliInTurn(['approve', 'calls'])).code).toBe(0);
+    await isWaiting('e1c1');
+    for (const name of ['approve', 'deny']) {
+      const { code, stderr } = await engine.cliInTurn([name, 'e1c1']);
+      expect([code, stderr]).toEqual([66, expect.stringMatching(/exec\/stray.*this id with its `--agent`/)]);
+    }
+    const named = ['e1c1', '--agent', 'asked', '--host', 'local', '--session', '1'];
+    expect((await engine.cliInTurn(['deny', ...named])).code).toBe(0);
+    expect((await running).output).toContain('approval_denied');
+  }, 120_000);
+
   test('is neither asked nor named for a token that may not see its agent', async () => {
     const limited = await ApiClient.of(own.gateway, 'viewer', ['zzz*']);
     expect(await limited.get('/v1/approvals')).toEqual({
