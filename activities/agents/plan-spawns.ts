@@ -2,7 +2,7 @@
 // itself. Calls without a plan run as an activity, like those of other tools.
 import type { ParsedReply, ToolCall } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { resolveReferences } from '../../contracts/agents/references';
+import { withoutEscapes } from '../../contracts/agents/references';
 import type { SpawnPlan } from '../../contracts/agents/sub-agents';
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { jsonBytes } from '../../contracts/payload-size';
@@ -38,17 +38,12 @@ export async function planSpawns(
 }
 
 /** Undefined for what only the activity can do: report a fault, or check again what a person has approved. */
-async function planOf(
-  { tool: name, args, needs, hold, denied }: ToolCall,
-  tools: ToolRegistry,
-  key: string,
-): Promise<SpawnPlan | undefined> {
-  if (hold || denied !== undefined || (needs && needs.length > 0)) return undefined;
-  const resolved = needs ? resolveReferences(args, {}) : { args };
-  if ('fault' in resolved) return undefined;
+async function planOf(call: ToolCall, tools: ToolRegistry, key: string): Promise<SpawnPlan | undefined> {
+  const { hold, denied, needs = [] } = call;
+  if (hold || denied !== undefined || needs.length > 0) return undefined;
   try {
-    const tool = tools.find(name);
-    const plan = await tool.plan?.(await tools.check(tool, resolved.args));
+    const tool = tools.find(call.tool);
+    const plan = await tool.plan?.(await tools.check(tool, withoutEscapes(call).args));
     // The agent would refuse it.
     if (plan) parseRequest(AGENT_MESSAGES.spawn, { key, ...plan });
     return plan;

@@ -4,6 +4,7 @@ import type { ParsedReply, ToolCall } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { isSessionNumber } from '../../contracts/ids';
 import type { CallFacts } from '../../contracts/tools/call-facts';
+import { withoutEscapes } from '../../contracts/agents/references';
 import { withMendedCode } from '../../models/dialects/escaped-code';
 import type { ToolRegistry } from '../../tools/registry';
 import type { Tool } from '../../tools/tool';
@@ -32,17 +33,19 @@ export async function prepareCalls(reply: ParsedReply, preparation: Preparation)
 async function prepared(written: ToolCall, { tools, allowed, key, ruled }: Preparation): Promise<ToolCall> {
   const tool = await unlessRefused(() => tools.find(written.tool));
   const call = tool ? withMendedCode(written, tool) : written;
+  // The workflow removes the escapes: what is looked at here, and approved, is what runs.
+  const running = withoutEscapes(call);
   const mayRun = allowed?.includes(call.tool) ?? true;
   const isForTurn =
     mayRun &&
     tool?.inTurn === true &&
-    (await unlessRefused(() => tools.check(tool, call.args))) !== undefined;
+    (await unlessRefused(() => tools.check(tool, running.args))) !== undefined;
   return {
     ...call,
-    ...(await ruled(call)),
+    ...(await ruled(running)),
     ...(tool?.runsOn === 'host' ? { runsOn: 'host' } : isForTurn && { runsOn: 'turn' }),
     ...(key !== undefined && {
-      facts: tool ? await factsOf(tools, tool, call, `${key}/${call.callId}`) : {},
+      facts: tool ? await factsOf(tools, tool, running, `${key}/${call.callId}`) : {},
     }),
   };
 }

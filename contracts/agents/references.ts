@@ -95,6 +95,15 @@ export function resolveReferences(
   return { args: resolved as Record<string, unknown> };
 }
 
+/** The call as it runs, if it refers to no other: an escaping `$$` has become `$`. */
+export function withoutEscapes<Call extends { args: Record<string, unknown>; needs?: string[] }>(
+  call: Call,
+): Call {
+  if (call.needs?.length !== 0) return call;
+  const resolved = resolveReferences(call.args, {});
+  return 'args' in resolved ? { ...call, args: resolved.args } : call;
+}
+
 function valueOf(
   { id, path, text }: Reference,
   values: Readonly<Record<string, JsonValue>>,

@@ -288,6 +288,18 @@ describe('of an agent', () => {
     expect((await saidTo(id))[1]).toMatch(/^Error policy_denied.*not with references/s);
   });
 
+  test('a held call with an escaped dollar is shown and runs as the text that is meant', async () => {
+    const path = marker();
+    const args = { file_path: path, content: '$$HOME' };
+    const block = toolBlock([{ id: 'one', tool: 'write_file', args }]);
+    const id = await start([{ text: block }, { text: 'done' }], { dialect: 'tagged' });
+    const { what, values } = await untilWaits(turnWorkflowId(id, 1));
+    expect([what, values?.at(-1)?.text]).toEqual([expect.stringContaining('"$HOME"'), '$HOME']);
+    await engine.client.approvals.approve(turnWorkflowId(id, 1));
+    expect(await saidTo(id)).toEqual([expect.not.stringMatching(/^Error/)]);
+    expect(readFileSync(path, 'utf8')).toBe('$HOME');
+  });
+
   test('a denied tool is refused to models and to scripts', async () => {
     const script =
       'import codex_tools\ntry:\n  codex_tools.apply_patch(input="x")\nexcept codex_tools.ToolError as e:\n  print(e.code)';

@@ -6,7 +6,7 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { failedCall } from '../../../contracts/tools/failed-call';
 import { setOwn } from '../../../contracts/own';
 import { jsonBytes } from '../../../contracts/payload-size';
-import { resolveReferences } from '../../../contracts/agents/references';
+import { resolveReferences, withoutEscapes } from '../../../contracts/agents/references';
 import type { JsonValue } from '../../../contracts/tools/tools';
 
 /** `isReferredTo`: the result's value is needed, too. */
@@ -37,7 +37,7 @@ export function runCalls(
       const begun = (): Promise<ToolResult> => run(made, wanted.has(call.callId));
       return before ? before.then(begun) : begun();
     };
-    const result = call.needs?.length ? after(call, started, begin, room) : begin(unescaped(call));
+    const result = call.needs?.length ? after(call, started, begin, room) : begin(withoutEscapes(call));
     started.set(call.callId, result);
     if (session !== undefined) lastOf.set(session, result);
   }
@@ -84,10 +84,3 @@ async function after(
 }
 
 const idsOf = ({ needs = [] }: ToolCall): string => needs.join(', ');
-
-/** Without references, only `$$` needs to become `$`. */
-function unescaped(call: ToolCall): ToolCall {
-  if (!call.needs) return call;
-  const resolved = resolveReferences(call.args, {});
-  return 'args' in resolved ? { ...call, args: resolved.args } : call;
-}
