@@ -21,6 +21,7 @@ import { recordedHost, recordedQueue } from '../workers/configuration/recorded-c
 import { ensureWorker } from '../workers/process/worker-process';
 import {
   findSilentWorker,
+  isOf,
   lastWorker,
   runningWorker,
   type WorkerRecord,
@@ -186,9 +187,8 @@ async function partsOf(
     keepsWorker,
     patienceMs,
     onDelay: tellOfWait,
-    // Of this server: the data folder's worker may serve another one.
-    findSilentWorker: () =>
-      runningWorker(dataDir)?.address === address ? findSilentWorker(dataDir) : undefined,
+    // The data folder's worker may serve another place.
+    findSilentWorker: () => findSilentWorker(dataDir, { address, namespace }),
   });
   return {
     client,
@@ -249,10 +249,19 @@ export const workflowAddress = (context: CliContext, workflowId: string): string
  * Whether this machine holds the shells in question: then the log can be read directly. The embedded server is this
  * data folder's own, even while its worker is dead.
  */
-export const isLocal = (context: CliContext, host: string): boolean =>
-  context.uiUrl === null
-    ? context.worker?.host === host && context.worker.address === context.client.address
-    : host === LOCAL_HOST;
+export const isLocal = (
+  { uiUrl, worker, client: { address }, namespace }: CliContext,
+  host: string,
+): boolean =>
+  uiUrl === null ? worker?.host === host && isOf(worker, { address, namespace }) : host === LOCAL_HOST;
+
+/** The same, even while nothing serves the host. */
+export const isOwn = (context: CliContext, host: string): boolean =>
+  isLocal({ ...context, worker: lastWorker(context.dataDir) }, host);
+
+/** Whether this data folder has a host of this name, but not the one in question. */
+export const isElsewhere = (context: CliContext, host: string): boolean =>
+  lastWorker(context.dataDir)?.host === host && !isOwn(context, host);
 
 /** The host of the data folder: `local` beside the embedded server, else the one that its worker serves. */
 export function ownHost(options: GlobalOptions): string {
@@ -260,6 +269,6 @@ export function ownHost(options: GlobalOptions): string {
   if (!server.isConfigured) return LOCAL_HOST;
   const dataDir = dataDirOf(options);
   const worker = lastWorker(dataDir);
-  const served = worker?.address === server.address ? worker.host : undefined;
+  const served = worker && isOf(worker, server) ? worker.host : undefined;
   return served ?? recordedHost(dataDir) ?? ownHostName();
 }

@@ -22,6 +22,8 @@ export interface GatewayContext {
   workflowAddress: (workflowId: string) => string | null;
   /** Whether this machine has the shells of a host: then terminals and logs are read directly. */
   isLocal: (host: SessionRef['host']) => boolean;
+  /** Whether the data folder has a host of this name that is another machine's, on another server or in another namespace. */
+  isElsewhere: (host: SessionRef['host']) => boolean;
   /** For hosts that listen. */
   hostToken: string | undefined;
   /** The tools of the data folder's worker; undefined if none runs. */

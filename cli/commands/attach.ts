@@ -13,6 +13,7 @@ import { logEnd } from '../../exec/output/log-reader';
 import type { Verbs } from '../../exec/protocol';
 import type { RemoteTerminal } from '../../exec/attach/remote-terminal';
 import { sessionPaths } from '../../exec/session-paths';
+import { isOf, lastWorker } from '../../workers/process/worker-record';
 import { dataDirOf, isLocal, openContext, type CliContext } from '../context';
 import { showTerminal, sizeOf, type Left, type Person } from '../terminal/person-at-terminal';
 import { showThroughTemporal } from '../terminal/person-through-temporal';
@@ -147,11 +148,15 @@ const requestOf = ({ take }: AttachOptions, { types }: Person): Verbs['attach'][
 
 /**
  * A host served by this machine keeps its sessions in the data folder too. With a named server, `local` is the machine
- * of its agents, which may be another one.
+ * of its agents, which may be another one; and a host of the same name in another namespace is.
  */
-const isHere = (dataDir: string, options: AttachOptions): boolean =>
-  (options.host === LOCAL_HOST && !resolveServer(options, process.env).isConfigured) ||
-  existsSync(sessionPaths(dataDir, options).holder);
+function isHere(dataDir: string, options: AttachOptions): boolean {
+  const server = resolveServer(options, process.env);
+  if (options.host === LOCAL_HOST && !server.isConfigured) return true;
+  const last = lastWorker(dataDir);
+  const isElsewhere = server.isConfigured && last?.host === options.host && !isOf(last, server);
+  return !isElsewhere && existsSync(sessionPaths(dataDir, options).holder);
+}
 
 /** For a session that is not here: an error with the hosts on which the agent has one of this number, if any. */
 async function elsewhere(err: unknown, options: AttachOptions): Promise<HoldfastError | undefined> {

@@ -6,7 +6,7 @@ import { receiveTree } from '../../exec/transfer/receiver/receive-tree';
 import { sendStream } from '../../exec/transfer/sender/send-stream';
 import { sendTree } from '../../exec/transfer/sender/send-tree';
 import { filesOf, openFilesOf, type Asked, type FilesAccess } from '../../gateway/files/files-of-agent';
-import { isLocal, openContext, type CliContext } from '../context';
+import { isElsewhere, isOwn, openContext, type CliContext } from '../context';
 import { copyOf, type Copy } from '../files/side';
 import { CopyReport, FROM_BEGINNING } from '../files/copy-report';
 import { writeToStdout } from '../files/to-stdout';
@@ -81,5 +81,6 @@ const accessOf = (context: CliContext, options: CpOptions): FilesAccess => ({
   dataDir: context.dataDir,
   token: tokenOf(options),
   ownHost: context.host,
-  isLocal: (host) => host === context.host || isLocal(context, host),
+  isLocal: (host) => isOwn(context, host),
+  isElsewhere: (host) => isElsewhere(context, host),
 });

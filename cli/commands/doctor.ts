@@ -251,9 +251,10 @@ function connecting(options: GlobalOptions, dataDir: string, running: EngineReco
       throw new HoldfastError('no_server', { address, reason: 'not running' });
     const dataConverter = encryptedPayloads(readClientSettings(dataDir, configOf(options)).encryption);
     const temporal = await connectTemporal({ ...server, address }, { dataConverter });
+    const { namespace } = server;
     return new HoldfastClient(temporal, address, {
       queue: runningWorker(dataDir)?.queue,
-      findSilentWorker: () => findSilentWorker(dataDir),
+      findSilentWorker: () => findSilentWorker(dataDir, { address, namespace }),
     });
   };
 }

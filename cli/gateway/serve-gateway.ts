@@ -13,10 +13,9 @@ import { ProcessLog } from '../../system/log/process-log';
 import { ownRelease } from '../../system/package-root';
 import { readGateway } from '../../workers/configuration/read-gateway';
 import type { TelemetrySettings } from '../../workers/configuration/configured-telemetry';
-import { lastWorker } from '../../workers/process/worker-record';
 import { publishedRegistry } from '../../workers/tools/registry-record';
 import { openSpans } from '../../workers/telemetry/span-exporter';
-import { configOf, isLocal, openContext, workflowAddress, type GlobalOptions } from '../context';
+import { configOf, isElsewhere, isOwn, openContext, workflowAddress, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import { pageLink } from './page-link';
@@ -70,8 +69,9 @@ export async function serve(options: ServeOptions): Promise<number> {
     names: options.name ?? [],
     oidc,
     workflowAddress: (workflowId) => workflowAddress(context, workflowId),
-    // The next `up` may have started a worker that serves another host.
-    isLocal: (host) => isLocal({ ...context, worker: lastWorker(dataDir) }, host),
+    // Asked anew: the next `up` may have started a worker that serves another host.
+    isLocal: (host) => isOwn(context, host),
+    isElsewhere: (host) => isElsewhere(context, host),
     hostToken: process.env.HOLDFAST_HOST_TOKEN?.trim() || undefined,
     registry: () => publishedRegistry(dataDir),
     log,

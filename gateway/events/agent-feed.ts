@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentOverview, AgentState, Message } from '../../contracts/agents/agent';
 import { runningWorkflow } from '../../client/agents/model-calls';
-import { LiveEvents } from './live-events';
+import { LiveEvents, type LogsHere } from './live-events';
 import { knownError } from '../../system/known-error';
 import type { HoldfastClient } from '../../client/holdfast-client';
 
@@ -26,6 +26,8 @@ interface Look {
   isOver: boolean;
 }
 
+type FeedPlace = LogsHere & { client: HoldfastClient };
+
 export class AgentFeed {
   /** Undefined until the first answer. */
   state: AgentOverview | undefined;
@@ -39,17 +41,18 @@ export class AgentFeed {
   private readonly changes = new EventEmitter().setMaxListeners(0);
   private watching: AbortController | undefined;
   private pages = new Map<number, Promise<Message[]>>();
+  private readonly client: HoldfastClient;
   private readonly agent: AgentHandle;
   readonly live: LiveEvents;
 
   constructor(
-    private readonly client: HoldfastClient,
-    dataDir: string,
+    place: FeedPlace,
     id: string,
     private readonly onUnused: () => void,
   ) {
-    this.agent = client.agent(id);
-    this.live = new LiveEvents(dataDir, id, () => this.state?.shells ?? []);
+    this.client = place.client;
+    this.agent = this.client.agent(id);
+    this.live = new LiveEvents(place, id, () => this.state?.shells ?? []);
   }
 
   /** Watches until the returned function is called. */
@@ -211,10 +214,10 @@ export class AgentFeed {
 export class AgentFeeds {
   private readonly feeds = new Map<string, AgentFeed>();
 
-  of(client: HoldfastClient, dataDir: string, agent: string): AgentFeed {
+  of(place: FeedPlace, agent: string): AgentFeed {
     const known = this.feeds.get(agent);
     if (known) return known;
-    const feed = new AgentFeed(client, dataDir, agent, () => {
+    const feed = new AgentFeed(place, agent, () => {
       if (this.feeds.get(agent) === feed) this.feeds.delete(agent);
     });
     this.feeds.set(agent, feed);

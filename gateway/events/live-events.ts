@@ -11,17 +11,24 @@ import { WrittenElsewhere } from './written-elsewhere';
 
 const LOOK_MS = 250;
 
+/** Where the logs of this machine's sessions are. */
+export interface LogsHere {
+  dataDir: string;
+  /** Whether the folder has a host of this name that is another machine's. */
+  isElsewhere: (host: string) => boolean;
+}
+
 export class LiveEvents {
   private readonly emitter = new EventEmitter().setMaxListeners(0);
   private readonly ends = new Map<string, Event>();
   private readonly elsewhere: WrittenElsewhere;
 
   constructor(
-    private readonly dataDir: string,
+    private readonly place: LogsHere,
     private readonly agent: string,
     private readonly shells: () => readonly ShellState[],
   ) {
-    this.elsewhere = new WrittenElsewhere(dataDir, agent);
+    this.elsewhere = new WrittenElsewhere(place.dataDir, agent);
   }
 
   /** Until `signal` aborts. */
@@ -45,15 +52,17 @@ export class LiveEvents {
   }
 
   private async tokens(signal: AbortSignal): Promise<void> {
-    for await (const data of followTokens({ dataDir: this.dataDir, agent: this.agent, signal }))
+    for await (const data of followTokens({ dataDir: this.place.dataDir, agent: this.agent, signal }))
       this.emitter.emit('event', { event: 'token', data } satisfies Event);
   }
 
   private look(): void {
     for (const { host, session, logEnd: told } of this.shells()) {
-      const { log } = sessionPaths(this.dataDir, { agent: this.agent, host, session });
+      const { dataDir, isElsewhere } = this.place;
+      const { log } = sessionPaths(dataDir, { agent: this.agent, host, session });
+      const known = isElsewhere(host) ? 0 : endOf(log);
       // Of a log on another machine only its workflow knows something: what was told to it.
-      this.tell(`${host} ${session}`, { host, session, end: endOf(log) || (told ?? 0) });
+      this.tell(`${host} ${session}`, { host, session, end: known || (told ?? 0) });
     }
   }
 

@@ -23,6 +23,8 @@ export interface FilesAccess {
   ownHost: string;
   /** Whether a host is on this machine, even if nothing serves it now. */
   isLocal: (host: string) => boolean;
+  /** Whether the data folder has a host of this name that is another machine's. */
+  isElsewhere: (host: string) => boolean;
 }
 
 /** The agent's files on one host. */
@@ -67,11 +69,11 @@ export async function openFilesOf(
 }
 
 async function addressOf(
-  { client, dataDir, token, isLocal }: FilesAccess,
+  { client, dataDir, token, isLocal, isElsewhere }: FilesAccess,
   host: string,
 ): Promise<FilesAddress> {
   // Whatever serves the host from this data folder is on this machine.
-  if (isLocal(host) || existsSync(filesSocket(dataDir, host))) return { dataDir };
+  if (isLocal(host) || (!isElsewhere(host) && existsSync(filesSocket(dataDir, host)))) return { dataDir };
   const { status, facts } = await client.hosts.state(host);
   if (status !== 'online')
     throw unreachable(host, 'it is offline', `Start it: \`holdfast host serve ${host}\` there.`);

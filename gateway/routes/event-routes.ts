@@ -45,7 +45,7 @@ const ofAgent = route(
     // EventSource comes back until it is told that nothing follows.
     if (await hasSeenEnd(position, context.client.agent(params.agent)))
       return new Response(null, { status: 204 });
-    const open = (): AgentFeed => context.feeds.of(context.client, context.dataDir, params.agent);
+    const open = (): AgentFeed => context.feeds.of(context, params.agent);
     return streamWhileAllowed(asked, (over) => eventStream(agentEvents(open, position, over), over));
   },
 );

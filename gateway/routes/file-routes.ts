@@ -20,8 +20,8 @@ import { streamWhileAllowed, whileAllowed } from '../http/while-allowed';
 const tag = 'files';
 const PATH = '/v1/agents/{agent}/files';
 
-const accessOf = ({ client, dataDir, hostToken, isLocal }: GatewayContext): FilesAccess => ({
-  ...{ client, dataDir, isLocal, token: hostToken },
+const accessOf = ({ client, dataDir, hostToken, isLocal, isElsewhere }: GatewayContext): FilesAccess => ({
+  ...{ client, dataDir, isLocal, isElsewhere, token: hostToken },
   ownHost: LOCAL_HOST,
 });
 

@@ -34,10 +34,10 @@ export interface SessionPlace {
  * is away.
  */
 export async function placeOf(context: GatewayContext, ref: SessionRef): Promise<SessionPlace> {
-  const { dataDir, isLocal, client, hostToken } = context;
+  const { dataDir, isLocal, isElsewhere, client, hostToken } = context;
   const paths = sessionPaths(dataDir, ref);
   // A host served by this machine keeps its sessions in the data folder, too.
-  if (isLocal(ref.host) || existsSync(paths.directory)) {
+  if (isLocal(ref.host) || (!isElsewhere(ref.host) && existsSync(paths.directory))) {
     if (!existsSync(paths.directory)) throw noTerminal(ref, 'it has none');
     return {
       attach: (request) => Attachment.open(dataDir, ref, request),

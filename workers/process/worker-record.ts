@@ -48,6 +48,13 @@ export function runningWorker(dataDir: string): WorkerRecord | undefined {
   return record && isAlive(record.identity) ? record : undefined;
 }
 
+/** A Temporal server and a namespace on it. */
+type ServedPlace = Pick<WorkerRecord, 'address' | 'namespace'>;
+
+/** Whether a worker serves this place. A host of the same name at another place is another host. */
+export const isOf = ({ address, namespace }: WorkerRecord, place: ServedPlace): boolean =>
+  address === place.address && namespace === place.namespace;
+
 /** Whether the release that started it is this one. */
 export const isOfThisRelease = ({ release }: WorkerRecord): boolean => isOwnRelease(release);
 
@@ -70,10 +77,13 @@ export function startBeating(dataDir: string): () => void {
   return () => clearInterval(timer);
 }
 
-/** An error that describes a worker whose process exists but does not answer; undefined if all is well. */
-export function findSilentWorker(dataDir: string): HoldfastError | undefined {
+/**
+ * An error that describes a worker whose process exists but does not answer; undefined if all is well.
+ * @param place where it is missed: one that serves another is not
+ */
+export function findSilentWorker(dataDir: string, place?: ServedPlace): HoldfastError | undefined {
   const record = runningWorker(dataDir);
-  if (!record) return undefined;
+  if (!record || (place && !isOf(record, place))) return undefined;
   const reason = silenceOf(dataDir, record);
   return reason === undefined
     ? undefined

@@ -21,6 +21,7 @@ export const gatewayOn = (engine: EngineOfItsOwn, options: Partial<GatewayOption
     names: [],
     workflowAddress: () => null,
     isLocal: (host) => host === 'local',
+    isElsewhere: () => false,
     hostToken: undefined,
     registry: () => publishedRegistry(engine.dataDir),
     log: {

@@ -347,19 +347,20 @@ test.each([
 test('who begins to follow an agent just as its last follower leaves is told what happens', async () => {
   const path = await start([{ text: 'one' }, { text: 'two' }]);
   const feeds = new AgentFeeds();
+  const place = { client: engine.client, dataDir: engine.dataDir, isElsewhere: () => false };
   const agent = path.split('/').at(-1) ?? '';
-  const feed = feeds.of(engine.client, engine.dataDir, agent);
+  const feed = feeds.of(place, agent);
   const leave = feed.follow();
   await until(() => feed.state?.messages === 2);
   leave();
   // Got before, followed after.
   const leaveAgain = feed.follow();
-  const next = feeds.of(engine.client, engine.dataDir, agent);
+  const next = feeds.of(place, agent);
   await own.api.post(`${path}/messages`, { message: 'second' });
   await until(() => feed.state?.messages === 4);
   // It takes no other feed out of use.
   leaveAgain();
-  expect(feeds.of(engine.client, engine.dataDir, agent)).toBe(next);
+  expect(feeds.of(place, agent)).toBe(next);
 });
 
 test('an agent that was terminated before a worker took it has ended for its followers, and for all who ask', async () => {

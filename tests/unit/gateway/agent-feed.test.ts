@@ -26,7 +26,7 @@ test('an agent that the server no longer keeps is gone, and one whose turn is on
       workflow: { getHandle: (id: string) => ({ describe: () => describe(id) }) },
     },
   } as unknown as HoldfastClient;
-  const feed = new AgentFeed(client, dataDir, 'a', () => undefined);
+  const feed = new AgentFeed({ client, dataDir, isElsewhere: () => false }, 'a', () => undefined);
   const leave = feed.follow();
   try {
     await until(() => looks.filter((id) => id === 'turn/a/1').length > 1);
@@ -50,7 +50,14 @@ test('a stream that nobody reads leaves no feed behind, nor does one that has en
   const kept = (): number => (feeds as unknown as { feeds: Map<string, AgentFeed> }).feeds.size;
   const caller = { id: 'v', name: 'v', role: 'viewer', agents: ['*'], expiresAt: null };
   const registers = { tokens: { callerWith: () => caller }, oidc: null };
-  const context = { client, dataDir, feeds, over: new AbortController().signal, ...registers };
+  const context = {
+    client,
+    dataDir,
+    isElsewhere: () => false,
+    feeds,
+    over: new AbortController().signal,
+    ...registers,
+  };
   const route = EVENT_ROUTES.find(({ name }) => name === 'followAgent') as unknown as Route;
   const follow = async (signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
     const request = { params: { agent: 'a' }, query: {}, connection: { headers: {} } };

@@ -33,6 +33,7 @@ class FarTerminal {
   readonly context = {
     dataDir: '/nonexistent',
     isLocal: () => false,
+    isElsewhere: () => false,
     hostToken: 'x',
     client: { hosts: { state: () => Promise.resolve({ status: 'online', facts: { listens: {} } }) } },
     tokens: { callerWith: () => (this.isAllowed ? { ...caller, role: this.role } : undefined) },

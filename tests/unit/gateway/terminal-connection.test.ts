@@ -41,6 +41,7 @@ function reaching(end: number): {
   const context = {
     dataDir: '/nonexistent',
     isLocal: () => false,
+    isElsewhere: () => false,
     hostToken: 'x',
     client: { hosts: { state: () => Promise.resolve(state) } },
   } as unknown as GatewayContext;

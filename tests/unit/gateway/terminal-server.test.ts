@@ -17,6 +17,7 @@ test('strangers who stay after they are refused take no place of others', async 
   const context = {
     dataDir: '/nonexistent',
     isLocal: () => true,
+    isElsewhere: () => false,
     tokens: { callerWith: (token: string) => (token === 'good' ? viewer : undefined) },
     oidc: null,
     audit: { write: () => undefined },
