@@ -9,7 +9,8 @@ import {
   type Runtime,
   type YieldSettings,
 } from '../../contracts/sessions/session';
-import { logEnd } from '../../exec/output/log-reader';
+import type { RemoteTerminal } from '../../exec/attach/remote-terminal';
+import { CommandRecords } from '../../exec/command-records';
 import { quote, readableWord } from '../../contracts/text/shell-word';
 import { sessionPaths } from '../../exec/session-paths';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
@@ -37,8 +38,7 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
   const session = context.client.session(options, cwd ? { cwd } : {});
   if (options.cwd !== undefined) await refuseOpen(session, options);
   const id = options.id ?? randomUUID();
-  const begun = options.json || options.id === undefined ? undefined : await begunAt(session, id);
-  const follower = options.json ? undefined : await follow(context, session, { ...options, id, begun });
+  const follower = options.json ? undefined : await follow(context, session, { ...options, id });
   const watch = options.json ? undefined : tellOfApproval(context, session, options);
   const view = await interruptible(session, options, run(session, code, { ...options, id }))
     .catch(async (err: unknown) => {
@@ -59,17 +59,6 @@ function noteUnshown(err: unknown, options: ExecOptions, { from }: CommandView):
   if (!(err instanceof HoldfastError)) throw err;
   note(`The rest of its output is not shown: ${err.detail}`);
   note(`Look at it with \`holdfast output${sameSession(options)} --from ${from}\`.`);
-}
-
-/** Where the command began, if it was sent before with this id and still runs. */
-async function begunAt(session: SessionHandle, id: string): Promise<number | undefined> {
-  const view = await session.output().catch((err: unknown) => {
-    if (!(err instanceof HoldfastError)) throw err;
-    return undefined;
-  });
-  // What it installs and runs after that has ids below its own.
-  const isIt = view?.commandId === id || view?.commandId?.startsWith(`${id}/`);
-  return view && isIt && (view.state === 'running' || view.state === 'waiting_input') ? view.from : undefined;
 }
 
 function run(
@@ -130,12 +119,13 @@ function tellOfApproval(
 async function follow(
   context: CliContext,
   session: SessionHandle,
-  options: WayOptions & { id: string; begun: number | undefined },
+  options: ExecOptions & { id: string },
 ): Promise<Follower> {
-  const { id, begun } = options;
+  const { id } = options;
   if (isLocal(context, session.ref.host)) {
-    const { log } = sessionPaths(context.dataDir, session.ref);
-    return followLog(log, begun ?? logEnd(log));
+    const { log, commands } = sessionPaths(context.dataDir, session.ref);
+    const records = new CommandRecords(commands);
+    return followLog(log, () => records.read(id));
   }
   // The command itself needs no direct connection: without one, its output arrives through Temporal.
   const way = await wayTo(context, options).catch((err: unknown) => {
@@ -143,7 +133,16 @@ async function follow(
     if (err.code === 'attach_refused') note(err.message);
     return { terminal: null };
   });
-  return way.terminal ? followRemote(way.terminal, session, begun) : followSession(session, id);
+  if (!way.terminal) return followSession(session, id);
+  return followRemote(way.terminal, session, { id, start: await startIn(way.terminal, options) });
+}
+
+/** The log's end; null where something runs, or a reset ends what is left of it: output of that is not the command's. */
+async function startIn(terminal: RemoteTerminal, { reset }: ExecOptions): Promise<number | null> {
+  // Without a terminal there, nothing runs.
+  const there = await terminal.ask('attach', { typist: null, size: null }).catch(() => undefined);
+  if (!there) return terminal.end();
+  return reset || there.running !== null ? null : there.end;
 }
 
 /** Ctrl-C goes to the command, as in any terminal; a second one leaves it running and exits with 130. */

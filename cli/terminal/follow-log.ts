@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MAX_PAGE_BYTES, type CommandView, type OutputRequest } from '../../contracts/sessions/session';
+import type { CommandRecord } from '../../exec/protocol';
 import { logEnd, nextPiece, shownPiece, truncated, type Piece } from '../../exec/output/log-reader';
 import { pieceUpTo, type RemoteTerminal } from '../../exec/attach/remote-terminal';
 import { draw } from './guarded-output';
@@ -23,6 +24,12 @@ export const PAGE = { maxBytes: MAX_PAGE_BYTES };
 export const NEXT = { wait: 'output', waitMs: 5_000 } as const;
 
 type Ended = Pick<CommandView, 'from' | 'to' | 'output' | 'omittedBytes'>;
+
+/** Whether a view is of the command: what it installs and runs after that has ids below its own. */
+const isOfCommand = ({ commandId }: CommandView, id: string): boolean =>
+  commandId === id || (commandId?.startsWith(`${id}/`) ?? false);
+
+const isOver = ({ state }: CommandView): boolean => state === 'exited' || state === 'lost';
 
 export interface Follower {
   /** Prints the rest of this view's command, and ends. */
@@ -44,19 +51,31 @@ async function keepLooking(
   }
 }
 
-export function followLog(path: string, from: number): Follower {
+/** @param record the command's own; undefined until it begins */
+export function followLog(path: string, record: () => CommandRecord | undefined): Follower {
   const filter = inertFor(process.stdout);
   const stopped = new AbortController();
-  let at = from;
-  const print = async (to: number): Promise<void> => {
-    while (at < to) {
+  const isSentAgain = typeof record()?.endedAt === 'number';
+  // Null until the command has begun: earlier output belongs to another command.
+  let at: number | null = null;
+  const print = async (from: number, to: number): Promise<number> => {
+    for (at = from; at < to;) {
       const piece = nextPiece(path, at, Math.min(at + CHUNK_BYTES, to));
-      if (piece.to === at) return;
+      if (piece.to === at) break;
       at = piece.to;
       await write(filter.push(shownPiece(piece)));
     }
+    return at;
   };
-  const look = async (): Promise<void> => print(logEnd(path));
+  const look = async (): Promise<void> => {
+    const command = record();
+    // Of one that was lost before, only its view is to be trusted.
+    if (!command || command.lost) return;
+    const { from, to, missing } = command;
+    // Where imports were missing, they are installed, and the code runs again.
+    const isOpen = to === null || (missing && !isSentAgain);
+    await print(at ?? from, isOpen ? logEnd(path) : to);
+  };
   const looking = keepLooking(look, () => LOOK_EVERY_MS, stopped.signal);
   // `finish` reports it: an unhandled rejection would end the process.
   looking.catch(() => undefined);
@@ -64,11 +83,9 @@ export function followLog(path: string, from: number): Follower {
     const { to } = view;
     stopped.abort();
     await looking;
-    // It had ended before: it was sent again, with its id.
-    if (to <= from) at = view.from;
-    await print(to);
+    const end = await print(at ?? view.from, to);
     await write(filter.end());
-    if (at < to) throw truncated(path, at, to);
+    if (end < to) throw truncated(path, end, to);
   };
   return { finish, stop: () => stopped.abort() };
 }
@@ -76,63 +93,74 @@ export function followLog(path: string, from: number): Follower {
 /**
  * For listening hosts: the log, over a connection that this follower closes. If that is lost, since the host's worker was
  * replaced or the network was cut, the rest comes page by page through Temporal.
- * @param begun where the command began, if it was sent before and still runs
+ * @param start where in the log; null: where the command begins, because something runs there before
  */
-export async function followRemote(
+export function followRemote(
   terminal: RemoteTerminal,
   session: SessionHandle,
-  begun?: number,
-): Promise<Follower> {
+  { id, start }: { id: string; start: number | null },
+): Follower {
   const filter = inertFor(process.stdout);
   const stopped = new AbortController();
-  const start = begun ?? (await terminal.end());
   let at = start;
   let isLost = false;
-  const read = async (waitMs: number, signal: AbortSignal): Promise<Piece | undefined> => {
+  const read = async (from: number, waitMs: number, signal: AbortSignal): Promise<Piece | undefined> => {
     if (isLost) return undefined;
     const silent = AbortSignal.timeout(waitMs + SILENT_MS);
     try {
-      return await terminal.read(at, waitMs, AbortSignal.any([signal, silent]));
+      return await terminal.read(from, waitMs, AbortSignal.any([signal, silent]));
     } catch {
       // Its last wait may go unanswered: `finish` reads the rest.
       isLost = !signal.aborted;
       return undefined;
     }
   };
-  /** Whether there was more. */
-  const print = async (to: number, bytes: Buffer): Promise<boolean> => {
-    const isMore = to > at;
+  const print = async (to: number, bytes: Buffer): Promise<number> => {
     at = to;
     await write(filter.push(bytes));
-    return isMore;
+    return to;
   };
-  /** Whether there was more; with `upTo` at once, and no more than that. */
-  const look = async (signal: AbortSignal, upTo?: number): Promise<boolean> => {
-    const piece = await read(upTo === undefined ? REMOTE_WAIT_MS : 0, signal);
+  /** Prints what is next, and returns where that ends; with `upTo` at once, and no more than that. */
+  const printNext = async (from: number, signal: AbortSignal, upTo?: number): Promise<number> => {
+    const piece = await read(from, upTo === undefined ? REMOTE_WAIT_MS : 0, signal);
     if (piece) {
       const shown = upTo === undefined ? piece : pieceUpTo(piece, upTo);
       return print(shown.to, shownPiece(shown));
     }
-    if (!isLost) return false;
-    const page = await session.output(upTo === undefined ? { ...PAGE, from: at, ...NEXT } : pageOf(at, upTo));
+    if (!isLost) return from;
+    const page = await session.output(upTo === undefined ? { ...PAGE, from, ...NEXT } : pageOf(from, upTo));
     return print(page.to, Buffer.from(page.output));
   };
-  const pauseMs = (): number => (isLost ? LOOK_THROUGH_TEMPORAL_MS : 0);
-  const looking = keepLooking(() => look(stopped.signal), pauseMs, stopped.signal);
+  const look = async (): Promise<void> => {
+    if (at !== null) {
+      await printNext(at, stopped.signal);
+      return;
+    }
+    const view = await session.output();
+    if (isOfCommand(view, id) && !isOver(view)) at = view.from;
+  };
+  const pauseMs = (): number => (isLost || at === null ? LOOK_THROUGH_TEMPORAL_MS : 0);
+  const looking = keepLooking(look, pauseMs, stopped.signal);
   looking.catch(() => undefined);
   const finish = async (view: Ended): Promise<void> => {
     const { to } = view;
     stopped.abort();
     const never = new AbortController().signal;
+    let next: number;
     try {
       await looking;
-      if (to <= start) at = view.from;
-      while (at < to && (await look(never, to)));
+      // It had ended before: it was sent again, with its id.
+      const isSentAgain = start !== null && to <= start;
+      next = isSentAgain ? view.from : (at ?? view.from);
+      for (let before = -1; before < next && next < to;) {
+        before = next;
+        next = await printNext(next, never, to);
+      }
     } finally {
       terminal.close();
     }
     await write(filter.end());
-    if (at < to) throw truncated(`of ${terminal.ref.host}`, at, to);
+    if (next < to) throw truncated(`of ${terminal.ref.host}`, next, to);
   };
   return { finish, stop: () => (stopped.abort(), terminal.close()) };
 }
@@ -149,7 +177,7 @@ export function followSession(session: SessionHandle, commandId: string): Follow
     if (at !== null) {
       at = view.to;
       await write(filter.push(Buffer.from(view.output)));
-    } else if (view.commandId === commandId) at = view.from;
+    } else if (isOfCommand(view, commandId)) at = view.from;
   };
   const looking = keepLooking(look, () => LOOK_THROUGH_TEMPORAL_MS, stopped.signal);
   looking.catch(() => undefined);

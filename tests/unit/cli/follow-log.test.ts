@@ -1,16 +1,19 @@
 // What `holdfast exec` prints of its command: live, and the rest once it is over.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { followLog, followRemote, followSession } from '../../../cli/terminal/follow-log';
 import type { SessionHandle } from '../../../client/session-handle';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { OutputRequest } from '../../../contracts/sessions/session';
+import { begunCommand } from '../../../exec/command-records';
+import type { CommandRecord } from '../../../exec/protocol';
 import type { RemoteTerminal } from '../../../exec/attach/remote-terminal';
 import { until } from '../../helpers/until';
 
 const LOG = 'one\ntwo\nthree\n';
 const ONE = { from: 0, to: 4, output: 'one\n', omittedBytes: 0 };
+const known = { id: 'one', contentHash: '', runtime: 'terminal', epoch: 1, freshShell: false } as const;
 
 let printed: string;
 beforeEach(() => {
@@ -51,12 +54,30 @@ test('a short output is printed from the answer itself, also while the host is a
   expect(printed).toBe('one\n');
 });
 
+test('of a log on this machine nothing is printed before the command begins, and then from there on', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-follow-'));
+  const log = join(folder, 'log');
+  writeFileSync(log, 'one\n');
+  const records: CommandRecord[] = [];
+  let looks = 0;
+  const follower = followLog(log, () => (looks++, records[0]));
+  appendFileSync(log, 'two\n');
+  await until(() => looks > 2);
+  expect(printed).toBe('');
+  records.push(begunCommand({ ...known, from: 8 }));
+  appendFileSync(log, 'three\n');
+  await until(() => printed === 'three\n');
+  await follower.finish({ from: 8, to: 14, output: 'three\n', omittedBytes: 0 });
+  rmSync(folder, { recursive: true });
+  expect(printed).toBe('three\n');
+});
+
 describe('a command that had ended before it is followed, and was sent again, prints its output and nothing behind it', () => {
   test('of a log on this machine', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-follow-'));
     const log = join(folder, 'log');
     writeFileSync(log, LOG);
-    await followLog(log, LOG.length).finish(ONE);
+    await followLog(log, () => ({ ...begunCommand({ ...known, from: 0 }), to: 4, endedAt: 1 })).finish(ONE);
     rmSync(folder, { recursive: true });
     expect(printed).toBe('one\n');
   });
@@ -71,9 +92,9 @@ describe('a command that had ended before it is followed, and was sent again, pr
         if (isLost) reject(new Error('lost'));
         else if (from < LOG.length) resolve({ from, to: LOG.length, data: Buffer.from(LOG.slice(from)) });
       });
-    const end = (): Promise<number> => Promise.resolve(LOG.length);
-    const terminal = { read, end, close: () => undefined, ref: { host: 'far' } } as unknown as RemoteTerminal;
-    const follower = await followRemote(terminal, session(() => false).handle);
+    const terminal = { read, close: () => undefined, ref: { host: 'far' } } as unknown as RemoteTerminal;
+    const place = { id: 'one', start: LOG.length };
+    const follower = followRemote(terminal, session(() => false).handle, place);
     await follower.finish(ONE);
     expect(printed).toBe('one\n');
   });
