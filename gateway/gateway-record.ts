@@ -15,6 +15,10 @@ export interface GatewayRecord {
   queue: string;
   /** Where it was told to listen, as it was given; null: it chose by itself. */
   listen: string | null;
+  /** The named configuration; null: the data folder's. Absent, as the next one, in older records. */
+  config?: string | null;
+  /** The named profile of the Temporal configuration. */
+  profile?: string | null;
   release: Release;
 }
 

@@ -28,13 +28,17 @@ export interface GatewayChoice {
   queue: string;
   /** Where it has to listen; undefined: where it did before, or at the default. */
   listen: string | undefined;
+  /** The named configuration, by absolute path; null: the data folder's. */
+  config: string | null;
+  /** The named profile of the Temporal configuration; undefined: any. */
+  profile: string | undefined;
   /** Options of the command line that name the server and the configuration. */
   args: readonly string[];
 }
 
 /**
  * Returns the data folder's gateway, answering; starts it if needed. It outlives this process. One that does not
- * answer, or that is of another release, server, queue or place, is replaced. Throws `gateway_failed`, and `invalid_input` and
+ * answer, or that is of another release, server, queue, place or configuration, is replaced. Throws `gateway_failed`, and `invalid_input` and
  * `port_in_use` for a place that it cannot have, before it ends another one.
  */
 export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecord> {
@@ -67,13 +71,15 @@ const portOf = (url: string | undefined): number | undefined =>
   url === undefined ? undefined : Number(new URL(url).port || 80);
 
 const isWanted = (
-  { address, namespace, queue, release, listen }: GatewayRecord,
+  { address, namespace, queue, release, listen, config, profile }: GatewayRecord,
   wanted: GatewayChoice,
 ): boolean =>
   address === wanted.address &&
   namespace === wanted.namespace &&
   queue === wanted.queue &&
   isOwnRelease(release) &&
+  config === wanted.config &&
+  (wanted.profile === undefined || profile === wanted.profile) &&
   (wanted.listen === undefined || listen === wanted.listen);
 
 async function startGateway({ dataDir, listen, args }: GatewayChoice): Promise<GatewayRecord> {
@@ -82,7 +88,8 @@ async function startGateway({ dataDir, listen, args }: GatewayChoice): Promise<G
   const place = listen === undefined ? [] : ['--listen', listen];
   const started = await startDetached({
     args: [command, 'serve', '--detached', '--data', dataDir, ...args, ...place],
-    ...{ cwd: dataDir, env: { ...process.env, NO_COLOR: '1' }, log },
+    // The configuration is among the arguments, unless `--no-config` has overruled the variable.
+    ...{ cwd: dataDir, env: { ...process.env, HOLDFAST_CONFIG: undefined, NO_COLOR: '1' }, log },
     stdio: (errors) => ['ignore', 'ignore', errors],
     readyAs: (pid) => {
       const record = runningDetached(dataDir);

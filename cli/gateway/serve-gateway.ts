@@ -11,6 +11,7 @@ import { outliveLog } from '../../system/log/outlive-log';
 import { tryListening } from '../../system/listen-at';
 import { ProcessLog } from '../../system/log/process-log';
 import { ownRelease } from '../../system/package-root';
+import { chosenConfig } from '../../workers/configuration/recorded-choice';
 import { readGateway } from '../../workers/configuration/read-gateway';
 import type { TelemetrySettings } from '../../workers/configuration/configured-telemetry';
 import { publishedRegistry } from '../../workers/tools/registry-record';
@@ -58,7 +59,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     ...{ start: true, staysOnFullDisk: true, patienceMs: PATIENCE_MS },
   });
   const { client, dataDir, namespace } = context;
-  const { oidc, log: settings, telemetry } = readGateway(dataDir, configOf(options), process.env);
+  const config = chosenConfig(dataDir, configOf(options));
+  const { oidc, log: settings, telemetry } = readGateway(dataDir, config, process.env);
   const log = detached || options.json ? new ProcessLog('gateway', settings.level) : NOTES;
   const stopKeeping = keepBounded(gatewayPaths(dataDir).log, settings, (text, facts) =>
     log.warn(text, facts),
@@ -85,6 +87,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     namespace,
     queue: client.server.queue,
     listen: options.listen ?? null,
+    config,
+    profile: options.profile ?? null,
     release: ownRelease(),
   };
   const forget = recordGateway(dataDir, facts, detached);

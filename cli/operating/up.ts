@@ -6,7 +6,7 @@ import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { UI_VIEWS, uiViewUrl } from '../../contracts/agents/ui-views';
 import { inertLine } from '../../contracts/text/inert';
 import { ownRelease } from '../../system/package-root';
-import { recordHost } from '../../workers/configuration/recorded-choice';
+import { chosenConfig, recordHost } from '../../workers/configuration/recorded-choice';
 import { isOfThisRelease, releaseText, runningWorker } from '../../workers/process/worker-record';
 import { configOf, dataDirOf, openContext, ownHost, type CliContext, type GlobalOptions } from '../context';
 import { ensureGateway } from '../gateway/gateway-process';
@@ -109,6 +109,7 @@ async function startedPage(
   const config = configOf(options);
   const { url } = await ensureGateway({
     ...{ dataDir, address, namespace, queue: server.queue, listen: options.listen },
+    ...{ config: chosenConfig(dataDir, config), profile: options.profile },
     args: [
       ...(resolveServer(options, process.env).isConfigured ? ['--address', address] : []),
       ...['--namespace', namespace],

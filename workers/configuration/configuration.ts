@@ -32,7 +32,7 @@ import { configuredSecrets, type SecretSettings } from './configured-secrets';
 import { configuredSandbox } from './configured-sandbox';
 import { configuredStorage } from './configured-storage';
 import { configuredTelemetry, type TelemetrySettings } from './configured-telemetry';
-import { recordedConfig } from './recorded-choice';
+import { chosenConfig } from './recorded-choice';
 import { configuredWebhooks, type ConfiguredWebhook } from './configured-webhooks';
 
 export interface Configuration {
@@ -102,10 +102,8 @@ export const configurationSource = (choice: {
 });
 
 /** `config`: null for the data folder's own file; undefined for that of its last worker. */
-export const workersSource = (
-  dataDir: string,
-  config: string | null | undefined = recordedConfig(dataDir),
-): ConfigurationSource => configurationSource({ dataDir, config: config ?? undefined });
+export const workersSource = (dataDir: string, config?: string | null): ConfigurationSource =>
+  configurationSource({ dataDir, config: chosenConfig(dataDir, config) ?? undefined });
 
 /** As the worker of a data folder reads it. Throws as `readConfiguration` does. */
 export const workersConfiguration = (dataDir: string, config?: string | null): Configuration =>

@@ -19,6 +19,12 @@ export const recordTools = (dataDir: string, files: readonly string[]): void =>
 export const recordedConfig = (dataDir: string): string | null =>
   readJson<string>(configPath(dataDir)) ?? null;
 
+/** The configuration that counts, if this one was asked for: null for the data folder's, undefined for the one as before. */
+export const chosenConfig = (
+  dataDir: string,
+  config: string | null | undefined = recordedConfig(dataDir),
+): string | null => config;
+
 export const recordConfig = (dataDir: string, file: string | null): void => record(configPath(dataDir), file);
 
 /** The folder that the user named for new shells; null: the default. */

@@ -1,8 +1,10 @@
 // `holdfast up` also starts the API and the page, in a process that outlives it; `holdfast down` ends it.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { operatingLock } from '../../../cli/operating/one-at-a-time';
@@ -11,8 +13,11 @@ import { enginePaths, readRecord } from '../../../engine/record';
 import { lastDetached, runningGateway, type GatewayRecord } from '../../../gateway/gateway-record';
 import { holdLock } from '../../../system/lock';
 import { isAlive } from '../../../system/processes/process-identity';
+import { runningWorker } from '../../../workers/process/worker-record';
+import { bytesIn } from '../../helpers/engines/bytes-in';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { scratch, uniqueId } from '../../helpers/engines/temporal';
+import { ApiClient } from '../../helpers/gateway/gateway';
 import { freePort } from '../../helpers/free-port';
 import { until } from '../../helpers/until';
 
@@ -136,6 +141,44 @@ test('agents that it starts go to the queue of the worker that the last `up` has
   const { taskQueue } = await engine.client.temporal.workflow.getHandle(`agent/${id}`).describe();
   expect(taskQueue).toBe(queue);
   await up('--no-queue');
+}, 180_000);
+
+test('`up --config` replaces the gateway, too: it encrypts as the worker does', async () => {
+  const own = new EngineOfItsOwn();
+  try {
+    await own.startServer();
+    await own.connect();
+    const canary = uniqueId('in-the-clear');
+    const key = join(own.dataDir, 'one.key');
+    writeFileSync(key, randomBytes(32).toString('base64'), { mode: 0o600 });
+    const config = join(own.dataDir, 'encrypted.toml');
+    writeFileSync(config, `[encryption]\nkeys = [{ id = "one", file = "${key}" }]\n`);
+    const upWith = async (args: string[], env: NodeJS.ProcessEnv = {}): Promise<Up['page']> => {
+      const { stdout, stderr } = await own.cliInTurn(['up', '--json', '--listen', '127.0.0.1:0', ...args], {
+        env,
+      });
+      if (stdout === '') throw new Error(stderr);
+      return (JSON.parse(stdout) as Up).page;
+    };
+    const plain = await upWith(['--no-config'], { HOLDFAST_CONFIG: config });
+    expect(runningWorker(own.dataDir)?.config).toBeNull();
+    const { stdout } = await own.cliInTurn(['token', 'create', 'one', '--role', 'operator']);
+    /** Whether the server has what was sent to an agent through the API in the clear. */
+    const isReadable = async (page: Up['page'], id: string): Promise<boolean> => {
+      const api = new ApiClient(page?.url ?? '', stdout.trim());
+      await api.post('/v1/agents', { id, task: canary, model: files.model([{ text: 'done' }]) });
+      const { events } = await own.client.temporal.workflow.getHandle(`agent/${id}`).fetchHistory();
+      const [started] = events ?? [];
+      return bytesIn(started).includes(canary);
+    };
+    expect(await isReadable(plain, 'first')).toBe(true);
+    const encrypted = await upWith(['--config', config]);
+    expect(await isReadable(encrypted, 'second')).toBe(false);
+    // As before, without a further replacement.
+    expect(await upWith([])).toMatchObject({ url: encrypted?.url });
+  } finally {
+    expect(await own.end()).toEqual([]);
+  }
 }, 180_000);
 
 test('a place that the page cannot have is refused, and page and worker run on', async () => {
