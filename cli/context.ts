@@ -89,6 +89,8 @@ export interface OpenOptions {
   startWorker?: boolean;
   /** Only reports a disk on which the server cannot write: the wait resumes when the disk does. */
   staysOnFullDisk?: boolean;
+  /** Its requests come from others: what cannot be answered fails, and the process stays. */
+  answersOthers?: boolean;
   /** How long a request is repeated while the server is away. Default: a minute. */
   patienceMs?: number;
   port?: number | undefined;
@@ -149,11 +151,19 @@ async function partsOf(
   const temporal = await tellIfSlow(`the Temporal server at ${address}`, connecting);
   opened.push(() => temporal.connection.close());
   const startsWorker = engine ? open.start : open.startWorker;
-  const choice = {
+  const asBefore = {
     dataDir,
     address,
     namespace,
     profile: options.profile,
+    onKept: options.json
+      ? undefined
+      : ({ identity }: WorkerRecord): void =>
+          note(`the previous worker (pid ${identity.pid}) keeps running as it was`),
+    env: process.env,
+  };
+  const choice = {
+    ...asBefore,
     workdir: open.workdir,
     tools: open.tools,
     config: configOf(options),
@@ -162,33 +172,31 @@ async function partsOf(
     join: open.join,
     replace: open.replace,
     thisRelease: open.thisRelease,
-    onKept: options.json
-      ? undefined
-      : ({ identity }: WorkerRecord): void =>
-          note(`the previous worker (pid ${identity.pid}) keeps running as it was`),
-    env: process.env,
   };
   const worker = startsWorker
     ? await tellIfSlow('the worker to start', ensureWorker(choice))
     : runningWorker(dataDir);
+  // Another command may have chosen differently since: what counts is recorded.
   const restart = {
     server: async () => {
       const next = await embeddedServer(dataDir, { start: true, progress });
       if (next.address === address) return;
-      await ensureWorker({ ...choice, address: next.address });
+      await ensureWorker({ ...asBefore, address: next.address });
       throw new HoldfastError('engine_moved', { got: next.address, before: address });
     },
-    worker: () => ensureWorker(choice),
+    worker: () => ensureWorker(asBefore),
   };
   const keepsWorker = engine !== undefined && open.start;
-  if (keepsWorker) opened.push(keepRunning(dataDir, restart, options));
+  const { answersOthers } = open;
+  const kept = keepsWorker ? keepRunning(dataDir, restart, { ...options, answersOthers }) : undefined;
+  if (kept) opened.push(kept.stop);
   const client = new HoldfastClient(temporal, address, {
     queue: worker?.queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE,
     keepsWorker,
     patienceMs,
     onDelay: tellOfWait,
     // The data folder's worker may serve another place.
-    findSilentWorker: () => findSilentWorker(dataDir, { address, namespace }),
+    findSilentWorker: () => kept?.fault() ?? findSilentWorker(dataDir, { address, namespace }),
   });
   return {
     client,

@@ -5,12 +5,14 @@ import { escapeActive } from '../../contracts/text/inert';
 import { writingBy } from '../terminal/guarded-output';
 import { mcpServer } from '../mcp/serve-client';
 
+const WAITS = { start: true, staysOnFullDisk: true, answersOthers: true };
+
 /** Serves until its input ends; programs keep running. Standard output carries only the protocol. */
 export async function mcp(options: GlobalOptions): Promise<number> {
   let opening: Promise<CliContext> | undefined;
   // A server that is unavailable now may be there for the next call.
   const open = (): Promise<CliContext> =>
-    (opening ??= openContext(options, { start: true, staysOnFullDisk: true }).catch((err: unknown) => {
+    (opening ??= openContext(options, WAITS).catch((err: unknown) => {
       opening = undefined;
       throw err;
     }));

@@ -56,7 +56,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   // Before a server and a worker are started for it.
   else await tryListening(options.listen ?? DEFAULT_LISTEN, '--listen');
   await using context = await openContext(options, {
-    ...{ start: true, staysOnFullDisk: true, patienceMs: PATIENCE_MS },
+    ...{ start: true, staysOnFullDisk: true, answersOthers: true, patienceMs: PATIENCE_MS },
   });
   const { client, dataDir, namespace } = context;
   const config = chosenConfig(dataDir, configOf(options));

@@ -5,12 +5,18 @@ import { join } from 'node:path';
 import { enginePaths, readRecord } from '../../engine/record';
 import { isAlive } from '../../system/processes/process-identity';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
-import { findSilentWorker, runningWorker } from '../../workers/process/worker-record';
+import { knownError } from '../../system/known-error';
+import { findSilentWorker, runningWorker, workerPaths } from '../../workers/process/worker-record';
 import type { GivenOptions } from '../print/next-step';
 import { exitWith } from '../print/report-error';
 import { noteUnless } from '../terminal/terminal-style';
 
 const LOOK_EVERY_MS = 250;
+/** Doubled after each failed attempt. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** What fails this often in a row, over seven seconds, does not pass by itself. */
+const LASTING_FAILURES = 4;
 
 /** Exists while `holdfast down` applies: watching commands then stop watching, and restart nothing. */
 export const stopMarker = (dataDir: string): string => join(dataDir, 'stopping');
@@ -20,16 +26,36 @@ export interface Restarts {
   worker(): Promise<unknown>;
 }
 
-/** Returns the function that ends the watch. */
-export function keepRunning(
-  dataDir: string,
-  restart: Restarts,
-  options: GivenOptions & { json?: boolean },
-): () => void {
-  const { json = false } = options;
+export interface KeepOptions extends GivenOptions {
+  json?: boolean;
+  /** Requests of others are waited for: they get the error, and this process stays. */
+  answersOthers?: boolean | undefined;
+}
+
+interface Outage {
+  failures: number;
+  /** Of `performance.now()`. */
+  retryAt: number;
+  /** The reason that was told last. */
+  told?: string;
+  fault?: HoldfastError | undefined;
+}
+
+const NONE: Outage = { failures: 0, retryAt: 0 };
+
+export interface Keeping {
+  /** For a process that answers others: why restarts fail, once several have; undefined otherwise. */
+  fault: () => HoldfastError | undefined;
+  stop: () => void;
+}
+
+/** With `json`, exits with the error if restarts keep failing, unless it answers others; a person is told, and may help. */
+export function keepRunning(dataDir: string, restart: Restarts, options: KeepOptions): Keeping {
+  const { json = false, answersOthers = false } = options;
   const tell = noteUnless(json);
   let busy = false;
   let isSilenceTold = false;
+  let outage: Outage = NONE;
   const look = async (): Promise<void> => {
     if (existsSync(stopMarker(dataDir))) {
       exitWith(new HoldfastError('engine_stopped', {}), json, options);
@@ -38,29 +64,50 @@ export function keepRunning(
     // A server that was killed leaves its record. Without one the folder was moved or removed: what is started here would
     // have an empty database.
     if (!server) return;
-    if (!isAlive(server.identity)) {
-      tell('The Temporal server is gone; restarting it on the same database.');
+    const isServed = isAlive(server.identity);
+    const isDown = !isServed || !runningWorker(dataDir);
+    if (isDown && performance.now() < outage.retryAt) return;
+    const tellFirst = outage.failures === 0 ? tell : (): void => undefined;
+    if (!isServed) {
+      tellFirst('The Temporal server is gone; restarting it on the same database.');
       await restart.server();
     }
     if (!runningWorker(dataDir)) {
-      tell('The worker is gone; starting another, which takes over its work.');
+      tellFirst('The worker is gone; starting another, which takes over its work.');
       await restart.worker();
     }
+    outage = NONE;
     const silent = findSilentWorker(dataDir);
     // Not ended by us: someone may have stopped it to inspect it.
     if (silent && !isSilenceTold) tell(silent.message);
     isSilenceTold = silent !== undefined;
   };
+  const onFailure = (err: unknown): void => {
+    // This command's client still uses the old address, where something else may answer by now.
+    if (err instanceof HoldfastError && err.code === 'engine_moved') exitWith(err, json, options);
+    const known = knownError(err);
+    const reason = reasonOf(err);
+    if (reason !== outage.told) tell(`It could not be restarted, and is tried again: ${reason}`);
+    const failures = outage.failures + 1;
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** outage.failures);
+    // Whether to wait for space on a full disk is decided where the disk is watched.
+    const isLasting = failures >= LASTING_FAILURES && known.code !== 'storage_failed';
+    if (isLasting && json && !answersOthers) exitWith(toWaiting(known, dataDir), json, options);
+    const fault = isLasting && answersOthers ? toWaiting(known, dataDir) : undefined;
+    outage = { failures, retryAt: performance.now() + pauseMs, told: reason, fault };
+  };
   const timer = setInterval(() => {
     if (busy) return;
     busy = true;
     look()
-      .catch((err: unknown) => {
-        // This command's client still uses the old address, where something else may answer by now.
-        if (err instanceof HoldfastError && err.code === 'engine_moved') exitWith(err, json, options);
-        tell(`It could not be restarted: ${reasonOf(err)}`);
-      })
+      .catch(onFailure)
       .finally(() => (busy = false));
   }, LOOK_EVERY_MS);
-  return () => clearInterval(timer);
+  return { fault: () => outage.fault, stop: () => clearInterval(timer) };
 }
+
+/** For a request that was sent: it may still take effect, whatever is said of the start of a worker. */
+const toWaiting = (err: HoldfastError, dataDir: string): HoldfastError =>
+  err.effect === 'none'
+    ? new HoldfastError('worker_failed', { reason: err.detail, log: workerPaths(dataDir).log })
+    : err;

@@ -45,9 +45,9 @@ export interface ServerFacts {
   address: string;
   /** Task queue for agents that are started. */
   queue: string;
-  /** For clients that can see the worker's process: the catalogue's error if it is there but does not answer. */
+  /** For clients that can see the worker's process: the catalogue's error if it does not answer, or cannot be restarted. */
   findSilentWorker?: (() => HoldfastError | undefined) | undefined;
-  /** This process restarts the queue's worker when it dies, and tells its user if it cannot. */
+  /** This process restarts the queue's worker when it dies. If it cannot, its user or `findSilentWorker` is told. */
   keepsWorker?: boolean | undefined;
   /** How long a request is repeated while the server is away. Default 60,000. */
   patienceMs?: number | undefined;

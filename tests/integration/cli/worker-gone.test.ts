@@ -1,0 +1,97 @@
+// Commands that wait while the worker is gone and cannot be started again, or starts differently.
+import { once } from 'node:events';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { runningWorker } from '../../../workers/process/worker-record';
+import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { ApiClient } from '../../helpers/gateway/gateway';
+import { until } from '../../helpers/until';
+
+const engine = new EngineOfItsOwn();
+const file = (name: string): string => join(engine.dataDir, name);
+const FAULTY = file('holdfast.toml');
+beforeAll(() => engine.start(), 60_000);
+afterEach(async () => {
+  rmSync(FAULTY, { force: true });
+  if (!runningWorker(engine.dataDir)) await engine.startWorker();
+});
+afterAll(async () => expect(await engine.end()).toEqual([]), 60_000);
+
+/** Its worker is killed while `exec` waits, and cannot be started again as long as the file is there. */
+async function execWithout(session: string, ...args: string[]): ReturnType<typeof running> {
+  const waiting = await running(session, ...args);
+  writeFileSync(FAULTY, 'nonsense = true\n');
+  await engine.killWorker();
+  return waiting;
+}
+
+interface Waiting {
+  output: Promise<{ code: number; stdout: string; stderr: string }>;
+  said: () => string;
+}
+
+async function running(session: string, ...args: string[]): Promise<Waiting> {
+  const [begun, go] = [file(`begun-${session}`), file(`go-${session}`)];
+  const code = `touch ${begun}; until [ -e ${go} ]; do sleep 0.02; done; echo done`;
+  const child = engine.spawnCli(['exec', '--session', session, ...args, code]);
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const output = Promise.all([text(child.stdout as Readable), once(child, 'close')]).then(
+    ([stdout, [code]]) => ({ stdout, stderr: said, code: Number(code) }),
+  );
+  await until(() => existsSync(begun));
+  return { output, said: () => said };
+}
+
+test('a command whose worker cannot be started again says why, and waits until it can', async () => {
+  const { output, said } = await execWithout('1');
+  await until(() => said().includes('unknown key "nonsense"'));
+  rmSync(FAULTY);
+  writeFileSync(file('go-1'), '');
+  expect(await output).toMatchObject({ code: 0, stdout: 'done\n' });
+}, 60_000);
+
+test('with --json, it ends with the reason, and does not say that the command has no effect', async () => {
+  const { output } = await execWithout('2', '--json');
+  const { stdout, stderr, code } = await output;
+  expect([stdout, code]).toEqual(['', 70]);
+  const reason = expect.stringContaining('unknown key "nonsense"') as string;
+  const error = { code: 'worker_failed', effect: 'possible', facts: { reason } };
+  expect(JSON.parse(stderr)).toMatchObject({ error });
+}, 60_000);
+
+test('a gateway answers with the reason, and goes on once the worker is back', async () => {
+  const serving = engine.spawnCli(['serve', '--listen', '127.0.0.1:0', '--json']);
+  try {
+    const [line] = (await once(createInterface(serving.stdout as Readable), 'line')) as [string];
+    const { url } = JSON.parse(line) as { url: string };
+    const { stdout } = await engine.cliInTurn(['token', 'create', 'one', '--role', 'operator']);
+    const api = new ApiClient(url, stdout.trim());
+    writeFileSync(FAULTY, 'nonsense = true\n');
+    await engine.killWorker();
+    const { body } = await api.ask('POST', '/v1/sessions/any/local/3/exec', { code: 'true' });
+    expect(body).toMatchObject({ code: 'worker_failed', effect: 'possible' });
+    rmSync(FAULTY);
+    await until(() => runningWorker(engine.dataDir) !== undefined);
+    const next = await api.post('/v1/sessions/any/local/4/exec', { code: 'echo on' });
+    expect(next).toMatchObject({ output: 'on\n' });
+  } finally {
+    serving.kill('SIGTERM');
+    await once(serving, 'close');
+  }
+}, 120_000);
+
+test('a command that waits restarts the worker as the last `up` has chosen, not as it did itself', async () => {
+  const [first, second] = ['first.toml', 'second.toml'].map(file) as [string, string];
+  for (const config of [first, second]) writeFileSync(config, '');
+  const { output } = await running('5', '--config', first);
+  expect(await engine.cliInTurn(['up', '--config', second])).toMatchObject({ code: 0 });
+  await engine.killWorker();
+  await until(() => runningWorker(engine.dataDir) !== undefined);
+  expect(runningWorker(engine.dataDir)?.config).toBe(second);
+  writeFileSync(file('go-5'), '');
+  expect(await output).toMatchObject({ code: 0, stdout: 'done\n' });
+}, 60_000);
