@@ -138,15 +138,18 @@ export class SessionHandle {
     await this.deliver((handle) => sendSignal(handle, MESSAGES.close, { reason }));
   }
 
-  /** Resolves when the session's workflow has ended, for whatever reason. */
-  async closed(): Promise<void> {
-    const client = await this.home();
-    await client.workflow
-      .getHandle(this.workflowId)
-      .result()
-      .catch((err: unknown) => {
+  /**
+   * Resolves when the session's workflow has ended, for whatever reason.
+   * @param needsWorker throws `no_worker` and `worker_silent` rather than wait for a worker, too
+   */
+  async closed({ needsWorker = false } = {}): Promise<void> {
+    const ended = async (handle: WorkflowHandle): Promise<void> => {
+      await handle.result().catch((err: unknown) => {
         if (!(err instanceof WorkflowFailedError)) throw err;
       });
+    };
+    if (needsWorker) return this.deliver(ended);
+    return ended((await this.home()).workflow.getHandle(this.workflowId));
   }
 
   /** Signals input without waiting for its effect, as operators and other SDKs do. */

@@ -51,14 +51,20 @@ async function answer(
   return resultCode(result);
 }
 
+const WITHOUT_WORKER: readonly string[] = ['no_worker', 'worker_silent'];
+
 /** Ends the agent, and waits until its sessions are closed. */
 export async function stop(agent: string, options: ReasonOptions): Promise<number> {
   await using context = await openContext(options, { start: false });
   const handle = context.client.agent(agent);
   await handle.stop(options.reason ?? 'holdfast stop');
-  await handle.result().catch(async (err: unknown) => {
+  await handle.result({ needsWorker: true }).catch(async (err: unknown) => {
+    if (!(err instanceof HoldfastError)) throw err;
     // A stopped task may end without an answer, or with an error. What else is wrong, such as a stuck turn, keeps it.
-    if (!(err instanceof HoldfastError) || !(await handle.run()).isOver) throw err;
+    if ((await handle.run()).isOver) return;
+    if (WITHOUT_WORKER.includes(err.code) && !options.json)
+      note(`The stop is recorded: agent ${agent} ends as soon as a worker runs.`);
+    throw err;
   });
   if (options.json) printJson({ agent, stopped: true });
   else note(`Agent ${agent} has ended, and its sessions with it.`);

@@ -117,7 +117,7 @@ export async function close(options: ResetOptions): Promise<number> {
   const session = context.client.session(options);
   await session.state();
   await session.close(options.reason ?? 'holdfast close');
-  await session.closed();
+  await session.closed({ needsWorker: true });
   if (options.json) printJson({ session: options.session, closed: true });
   else note(`Session ${options.session} is closed; its log is kept.`);
   return 0;

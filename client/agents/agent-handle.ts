@@ -95,9 +95,12 @@ export class AgentHandle {
     await this.startOnce(parseWith(agentInputSchema, 'The input of agent', input), startId, ['start', input]);
   }
 
-  /** The agent's result, however long that takes, also over a reset. Throws the error of a failed task. */
-  async result(): Promise<AgentResult> {
-    return deliver({ ...this.delivery, needsWorker: false }, async () => {
+  /**
+   * The agent's result, however long that takes, also over a reset. Throws the error of a failed task.
+   * @param needsWorker throws `no_worker` and `worker_silent` rather than wait for a worker, too
+   */
+  async result({ needsWorker = false } = {}): Promise<AgentResult> {
+    return deliver({ ...this.delivery, needsWorker }, async () => {
       for (let awaited: string | undefined; ;) {
         try {
           return (await this.handle.result()) as AgentResult;

@@ -84,6 +84,26 @@ test('a gateway answers with the reason, and goes on once the worker is back', a
   }
 }, 120_000);
 
+test('`stop` without a worker says so, and that the agent ends as soon as there is one', async () => {
+  const own = new EngineOfItsOwn();
+  try {
+    await own.startServer();
+    await own.connect();
+    const agent = own.client.agent('left');
+    await agent.start({ mode: 'conversation', model: 'scripted:none' });
+    const { code, stdout, stderr } = await own.cliInTurn(['stop', 'left']);
+    expect([code, stdout]).toEqual([69, '']);
+    expect(stderr).toContain('The stop is recorded: agent left ends as soon as a worker runs.');
+    expect(stderr).toContain('no_worker');
+    const json = await own.cliInTurn(['stop', 'left', '--json']);
+    expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: 'no_worker', effect: 'possible' } });
+    await own.startWorker();
+    await until(async () => (await agent.run()).isOver);
+  } finally {
+    expect(await own.end()).toEqual([]);
+  }
+}, 60_000);
+
 test('a command that waits restarts the worker as the last `up` has chosen, not as it did itself', async () => {
   const [first, second] = ['first.toml', 'second.toml'].map(file) as [string, string];
   for (const config of [first, second]) writeFileSync(config, '');
