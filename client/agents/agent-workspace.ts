@@ -82,7 +82,7 @@ export class AgentWorkspace {
     if (hash === null)
       throw new HoldfastError('no_checkpoint', {
         got: `the files at message ${count}`,
-        allowed: 'a place after a step that could change files',
+        allowed: 'a place at which they are known: after a step that could change files and has a checkpoint',
       });
     return { of: state.settings.cwd ?? null, hash };
   }
@@ -102,7 +102,7 @@ export class AgentWorkspace {
     if (hash === null)
       throw new HoldfastError('no_checkpoint', {
         got: `step ${to}`,
-        allowed: 'none: no checkpoint of its files is known',
+        allowed: 'another step, since what the files were then is not known',
       });
     const asked = { host, agent, cwd: settings.cwd ?? null, to: hash, expected, foreign, force, dryRun };
     // The content is part of the id: what was asked for under the same id before is not the answer to something else.

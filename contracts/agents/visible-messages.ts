@@ -23,9 +23,10 @@ export const visibleMessages = (messages: readonly Message[]): VisibleMessage[] 
 export function carriedMessages(messages: readonly Message[]): Message[] {
   const visible = new Set(visiblePlaces(messages).map(({ place }) => place));
   const recorded = messages.flatMap((message, place) => (isRecord(message) ? [place] : []));
-  const oldest = recorded.at(-CARRIED_CHECKPOINTS) ?? 0;
+  // A state in which a step began counts for all steps since the end of the one before it: that must be kept, too.
+  const oldest = recorded.slice(0, 1 - CARRIED_CHECKPOINTS).findLast((place) => endsStep(messages[place]));
   const carried = messages.filter((message, place) =>
-    isRecord(message) ? place >= oldest : visible.has(place),
+    isRecord(message) ? place >= (oldest ?? 0) : visible.has(place),
   );
   return asFirst(carried);
 }
@@ -39,6 +40,10 @@ export function summarizedMessages(messages: readonly Message[], text: string): 
 
 /** What people can name though the model does not see it. */
 const isRecord = ({ role }: Message): boolean => role === 'checkpoint' || role === 'rewind';
+
+/** Whether it tells what the files were after a step, or that this is not known. */
+const endsStep = (message: Message | undefined): boolean =>
+  message?.role === 'checkpoint' ? !message.before : message?.role === 'rewind' && !!message.files;
 
 /** Summaries and rewinds count places: as the first messages of a conversation, these have others than before. */
 function asFirst(messages: readonly Message[]): Message[] {

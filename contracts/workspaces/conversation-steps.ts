@@ -4,9 +4,10 @@ import type { Message } from '../agents/agent';
 import { HoldfastError } from '../errors/holdfast-error';
 import type { CheckpointOutcome } from './checkpoints';
 
-/** A state of the workspace that the conversation knows. */
-interface KnownState {
-  hash: string;
+/** A state of the workspace that the conversation names. */
+interface WorkspaceState {
+  /** Null: a step may have changed files, and what they were after it is not known. */
+  hash: string | null;
   /** The number of the step that it belongs to. */
   step: number;
   turn: number | null;
@@ -16,6 +17,8 @@ interface KnownState {
   place: number;
 }
 
+type KnownState = WorkspaceState & { hash: string };
+
 /** A step, for lists. */
 export interface ConversationStep {
   step: number;
@@ -24,7 +27,7 @@ export interface ConversationStep {
   kind: 'calls' | 'answer' | 'malformed' | 'rewind';
   /** The model's title, otherwise the tools that it called, or what was brought back. */
   title: string;
-  /** What it did to files; null: it had no checkpoint, since nothing in it could change any. */
+  /** What it did to files; null: nothing in it could change any, or its checkpoint is no longer kept. */
   outcome: CheckpointOutcome | null;
   /** A rewind took it back. */
   isRewound: boolean;
@@ -32,8 +35,11 @@ export interface ConversationStep {
 
 /** What a rewind needs to know. */
 export interface RewindPlan {
-  /** The state to bring back, and the last known one; null: there is none. */
+  /** The state to bring back; null: it is not known. */
   hash: string | null;
+  /** What earlier releases brought back where `hash` is null: the nearest one that is known. */
+  nearest: string | null;
+  /** The last known one; null: there is none. */
   expected: string | null;
   /** Changes since `hash` that were somebody else's. */
   foreign: [from: string, to: string][];
@@ -82,17 +88,22 @@ export function stepsOf(messages: readonly Message[]): ConversationStep[] {
 /** Throws `invalid_input` for a step that is not there. */
 export function planRewind(messages: readonly Message[], to: number): RewindPlan {
   const place = endOfStep(messages, to);
+  const isLater = ({ step }: WorkspaceState): boolean => step > to;
   const states = statesOf(messages);
-  const at = lastBefore(states, ({ step }) => step > to);
-  const foreign = states.flatMap((state, index): [string, string][] => {
-    const before = states[index - 1];
-    return index > at && state.isBefore && before && before.hash !== state.hash
+  const at = lastBefore(states, isLater);
+  const since = new Set(states.slice(at + 1));
+  const known = states.filter(isKnown);
+  // Across a step whose checkpoint is missing, nobody can tell whose a change was. To ask is safer than to overwrite it.
+  const foreign = known.flatMap((state, index): [string, string][] => {
+    const before = known[index - 1];
+    return since.has(state) && state.isBefore && before && before.hash !== state.hash
       ? [[before.hash, state.hash]]
       : [];
   });
   return {
     hash: states[at]?.hash ?? null,
-    expected: states.at(-1)?.hash ?? null,
+    nearest: known[lastBefore(known, isLater)]?.hash ?? null,
+    expected: known.at(-1)?.hash ?? null,
     foreign,
     keeps: place,
   };
@@ -100,7 +111,9 @@ export function planRewind(messages: readonly Message[], to: number): RewindPlan
 
 /** All that they name, in the order of time. */
 export const checkpointsIn = (messages: readonly Message[]): string[] =>
-  statesOf(messages).map(({ hash }) => hash);
+  statesOf(messages)
+    .filter(isKnown)
+    .map(({ hash }) => hash);
 
 /** The state of the files when there were `count` messages; null: it is not known. */
 export function stateAt(messages: readonly Message[], count: number): string | null {
@@ -109,7 +122,7 @@ export function stateAt(messages: readonly Message[], count: number): string | n
 }
 
 /** The last state before the first later one; as the next step began, if that is known: with what people had changed. */
-function lastBefore(states: readonly KnownState[], isLater: (state: KnownState) => boolean): number {
+function lastBefore(states: readonly WorkspaceState[], isLater: (state: WorkspaceState) => boolean): number {
   const next = states.findIndex(isLater);
   if (next < 0) return states.length - 1;
   return states[next]?.isBefore ? next : next - 1;
@@ -122,7 +135,7 @@ export function statesBetween(
 ): { from: string | null; to: string } {
   const { step, turn } = asked;
   const { from, to } = step === undefined ? asked : { from: step - 1, to: step };
-  const states = statesOf(messages);
+  const states = statesOf(messages).filter(isKnown);
   const isAsked = (state: KnownState): boolean =>
     (turn === undefined || state.turn === turn) &&
     (from === undefined || state.step > from) &&
@@ -135,20 +148,37 @@ export function statesBetween(
   return { from: beginning?.hash ?? null, to: ending.hash };
 }
 
+const isKnown = (state: WorkspaceState): state is KnownState => state.hash !== null;
+
 /** In the order of time. */
-function statesOf(messages: readonly Message[]): KnownState[] {
-  return messages.flatMap((message, place): KnownState[] => {
-    if (message.role === 'checkpoint') {
+function statesOf(messages: readonly Message[]): WorkspaceState[] {
+  const states: WorkspaceState[] = [];
+  let last: Extract<Message, { role: 'checkpoint' }> | undefined;
+  for (const [place, message] of messages.entries()) {
+    // A turn begins.
+    if (message.role === 'user') last = undefined;
+    else if (message.role === 'checkpoint') {
+      last = message;
       const { step, turn, before = false, outcome } = message;
-      return outcome.state === 'kept' ? [{ hash: outcome.hash, step, turn, isBefore: before, place }] : [];
+      if (outcome.state === 'kept') states.push({ hash: outcome.hash, step, turn, isBefore: before, place });
+      // Where only the one before a step is missing, the end of the step before it is still known.
+      else if (!before || outcome.state === 'off')
+        states.push({ hash: null, step, turn, isBefore: false, place });
+    } else if (message.role === 'assistant' && last?.outcome.state === 'off') {
+      // The rest of its turn has none.
+      const { step, parsed } = message;
+      const { turn } = last;
+      if (step !== undefined && parsed.kind === 'calls')
+        states.push({ hash: null, step, turn, isBefore: false, place });
+    } else if (message.role === 'rewind' && message.files) {
+      const { step, files } = message;
+      // It went back to an earlier state. If that is no longer kept, nor are those of the steps between them.
+      const isBefore = states.length > 0;
+      states.push({ hash: files.before, step: isBefore ? step : step - 1, turn: null, isBefore, place });
+      states.push({ hash: files.hash, step, turn: null, isBefore: false, place });
     }
-    if (message.role !== 'rewind' || !message.files) return [];
-    const { step, files } = message;
-    return [
-      { hash: files.before, step, turn: null, isBefore: true, place },
-      { hash: files.hash, step, turn: null, isBefore: false, place },
-    ];
-  });
+  }
+  return states;
 }
 
 /** How many messages there are up to the end of a step. */

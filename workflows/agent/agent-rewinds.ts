@@ -127,9 +127,10 @@ export class AgentRewinds {
 
   private async files(
     { to, dryRun = false, force = false }: RewindRequest,
-    { hash, expected, foreign }: RewindPlan,
+    { expected, foreign, ...plan }: RewindPlan,
   ): Promise<RewoundWorkspace> {
     const { agent, settings } = this.of;
+    const hash = stateOf(plan);
     if (hash === null) throw new HoldfastError('no_checkpoint', { got: `step ${to}`, allowed: NO_FILES });
     const host = hostNameOf(settings);
     const { rewindWorkspace } = workspacesOn(host, {
@@ -154,7 +155,14 @@ export class AgentRewinds {
   }
 }
 
-const NO_FILES = 'the conversation alone (`--conversation`), since no checkpoint of its files is known';
+const NO_FILES =
+  'another step, or the conversation alone (`--conversation`), since what the files were then is not known';
+
+function stateOf({ hash, nearest }: Pick<RewindPlan, 'hash' | 'nearest'>): string | null {
+  // In earlier releases, the files of another step were brought back. Asked only then: no other history has the patch.
+  if (hash === null && nearest !== null && !patched('rewinds-know-what-is-missing')) return nearest;
+  return hash;
+}
 
 /** What was recorded; the paths are not kept. */
 function answerAgain(

@@ -130,6 +130,36 @@ describe('a rewind', () => {
     await agent.stop();
   });
 
+  test('or a fork to a step whose checkpoint is missing is refused, and brings back no other step', async () => {
+    const folder = at('gone');
+    mkdirSync(folder);
+    const agent = engine.client.agent(uniqueId('files'));
+    const steps = [
+      run('echo one > a.txt'),
+      run(`cd /; rm -r ${folder}`),
+      run(`mkdir ${folder}; cd ${folder}; echo three > a.txt`),
+    ];
+    await agent.start({ mode: 'conversation', ...settings([...steps, { text: 'written' }], folder) });
+    await agent.send('write');
+    const missing = (await messagesOf(agent)).findIndex(
+      (message) => message.role === 'checkpoint' && message.outcome.state === 'missing',
+    );
+    await expect(agent.workspace.rewind(2)).rejects.toMatchObject({
+      ...{ code: 'no_checkpoint', facts: { got: 'step 2' } },
+      message: expect.stringMatching(/allowed another step, or the conversation alone/) as string,
+    });
+    await expect(agent.workspace.at(missing + 1)).rejects.toMatchObject({ code: 'no_checkpoint' });
+    expect(text('gone/a.txt')).toBe('three\n');
+    await agent.workspace.rewind(1);
+    expect(text('gone/a.txt')).toBe('one\n');
+    await agent.stop();
+    await expect(agent.workspace.rewind(2, { what: 'files' })).rejects.toMatchObject({
+      ...{ code: 'no_checkpoint' },
+      message: expect.stringMatching(/allowed another step, since what the files were/) as string,
+    });
+    expect(text('gone/a.txt')).toBe('one\n');
+  });
+
   test('that only looks changes nothing', async () => {
     const agent = await conversation(twoSteps);
     await agent.send('write');

@@ -4,7 +4,12 @@ import {
   summarizedMessages,
   visibleMessages,
 } from '../../../../contracts/agents/visible-messages';
-import { planRewind, statesBetween, stepsOf } from '../../../../contracts/workspaces/conversation-steps';
+import {
+  planRewind,
+  stateAt,
+  statesBetween,
+  stepsOf,
+} from '../../../../contracts/workspaces/conversation-steps';
 
 const user = (text: string): Message => ({ role: 'user', text });
 const answer = (step: number, text = `answer ${step}`): Message => ({
@@ -35,6 +40,12 @@ const kept = (hash: string, step: number, turn = 1, before?: true): Message => (
     ...{ state: 'kept', hash, files: 1, bytes: 1 },
     changes: { added: 1, modified: 0, deleted: 0 },
   },
+});
+const notKept = (state: 'missing' | 'off', step: number, turn = 1, before?: true): Message => ({
+  role: 'checkpoint',
+  ...{ turn, step },
+  ...(before && { before }),
+  outcome: { state, reason: 'the disk is full' },
 });
 const rewound = (
   step: number,
@@ -105,6 +116,80 @@ describe('a rewind', () => {
     expect(planRewind(messages, 5)).toMatchObject({ hash: 'four', expected: 'one', keeps: 15 });
     const undone = [...messages, rewound(7, 5, 15, ['one', 'four'])];
     expect(visibleMessages(undone)).toEqual(visibleMessages(CONVERSATION));
+  });
+});
+
+describe('the files of a step whose checkpoint is missing, or no longer kept, are not known, and no other step stands in for them:', () => {
+  const hashes = (messages: readonly Message[], steps: number[]): (string | null)[] =>
+    steps.map((to) => planRewind(messages, to).hash);
+  /** Forks at the end of these steps. */
+  const atEnds = (messages: readonly Message[], steps: number[]): (string | null)[] =>
+    steps.map((to) => stateAt(messages, planRewind(messages, to).keeps));
+
+  const missing = [
+    ...[user('go'), kept('start', 1, 1, true), calls(1), result(1), kept('one', 1)],
+    ...[calls(2), result(2), notKept('missing', 2), calls(3), result(3), kept('three', 3), answer(4)],
+  ];
+
+  test('missing in the middle of a turn', () => {
+    expect(hashes(missing, [0, 1, 2, 3, 4])).toEqual(['start', 'one', null, 'three', 'three']);
+    expect(atEnds(missing, [1, 2, 3])).toEqual(['one', null, 'three']);
+    // What people can be told to have changed is compared with the last state that is known.
+    expect(planRewind(missing, 1)).toMatchObject({ expected: 'three', foreign: [] });
+  });
+
+  test('missing at the end of a turn, before another one', () => {
+    const last = [
+      ...[...missing.slice(0, 8), answer(3), user('more')],
+      ...[kept('found', 4, 2, true), calls(4), result(4), kept('four', 4, 2)],
+    ];
+    expect(hashes(last.slice(0, 9), [1, 2, 3])).toEqual(['one', null, null]);
+    expect(hashes(last, [0, 1, 2, 3, 4])).toEqual(['start', 'one', 'found', 'found', 'four']);
+    // Nobody can tell whether the step or a person changed them: a rewind asks before it goes over these.
+    expect(planRewind(last, 1).foreign).toEqual([['one', 'found']]);
+  });
+
+  test('only the one before a step is missing: the end of the step before it is known', () => {
+    const messages = [
+      ...[...missing.slice(0, 5), answer(2), user('more'), notKept('missing', 3, 2, true)],
+      ...[calls(3), result(3), kept('three', 3, 2)],
+    ];
+    expect(hashes(messages, [1, 2, 3])).toEqual(['one', 'one', 'three']);
+  });
+
+  test('off for the rest of a turn', () => {
+    const messages = [
+      ...[...missing.slice(0, 5), calls(2), result(2), notKept('off', 2), calls(3), result(3), answer(4)],
+      ...[user('look'), calls(5), result(5), kept('found', 6, 2, true), calls(6), result(6)],
+      ...[kept('six', 6, 2), answer(7), user('more'), notKept('off', 8, 3, true), calls(8), result(8)],
+    ];
+    const known = ['start', 'one', null, 'found', 'found', 'found', 'six', 'six', null];
+    expect(hashes(messages, [0, 1, 2, 3, 4, 5, 6, 7, 8])).toEqual(known);
+  });
+
+  /** Each turn changes files in one step and answers in the next: two checkpoints each. */
+  const turns = (count: number, stepsBefore = 0): Message[] =>
+    Array.from({ length: count }, (_, index): Message[] => {
+      const step = stepsBefore + 2 * index + 1;
+      const before = kept(`before-${step}`, step, index + 1, true);
+      const after = kept(`after-${step}`, step, index + 1);
+      return [user('go'), before, calls(step), result(step), after, answer(step + 1)];
+    }).flat();
+
+  test('no longer kept since the conversation continued as new', () => {
+    const carried = carriedMessages(turns(160));
+    expect(hashes(carried, [0, 1, 2, 18])).toEqual([null, null, null, null]);
+    expect(hashes(carried, [19, 20, 21, 22])).toEqual(['before-21', 'before-21', 'before-23', 'before-23']);
+    expect(atEnds(carried, [2, 18, 20])).toEqual([null, null, 'before-21']);
+    expect(statesBetween(carried, { step: 21 })).toEqual({ from: 'before-21', to: 'after-21' });
+    expect(carriedMessages(carried)).toEqual(carried);
+  });
+
+  test('no longer kept, and the first that is kept is of a rewind', () => {
+    const rewind = rewound(3, 0, undefined, ['changed', 'before-1']);
+    const carried = carriedMessages([...turns(1), rewind, ...turns(150, 3)]);
+    expect(carried.find(({ role }) => role === 'checkpoint' || role === 'rewind')).toEqual(rewind);
+    expect(hashes(carried, [0, 1, 2, 3, 4])).toEqual([null, null, 'changed', 'before-4', 'before-6']);
   });
 });
 
