@@ -78,7 +78,7 @@ const FULL_WINDOW = 0.8;
 class Turn {
   readonly transcript = recordedTranscript();
   readonly wallTime = new WallTime(() => this.budget.wallMsLeft);
-  readonly agentsWait = new AgentsWait();
+  readonly agentsWait = new AgentsWait((usage) => this.budget.spend(usage));
   readonly spawns = new Spawns();
   private readonly checkpoints: TurnCheckpoints;
   private readonly budget: TurnBudget;
@@ -386,10 +386,7 @@ class Turn {
   }
 
   private async waitForAgents(call: ToolCall, key: string): Promise<ToolResult> {
-    const { agent } = this.input;
-    const { result, usage } = await this.progress.waitsForAgents(() => this.agentsWait.run(agent, call, key));
-    this.budget.spend(usage);
-    return result;
+    return await this.progress.waitsForAgents(() => this.agentsWait.run(this.input.agent, call, key));
   }
 }
 

@@ -12,19 +12,21 @@ import { AGENT_MESSAGES } from '../../../contracts/messages/to-agents';
 import { signalOf } from '../../messages/definitions';
 import { checked } from '../../messages/refusal';
 
-interface Waited {
-  result: ToolResult;
-  usage?: Usage | undefined;
-}
-
 export class AgentsWait {
-  private readonly answers = new Map<string, AgentsEndedSignal>();
+  /** By key; undefined: the agent was asked, and has not answered. */
+  private readonly answers = new Map<string, AgentsEndedSignal | undefined>();
   private isGivenUp = false;
 
-  /** Ignores anything that is not an answer: anyone may send a signal. */
+  /** @param spend is told what sub-agents have used that count towards this turn, also if their wait was given up */
+  constructor(private readonly spend: (usage: Usage | undefined) => void) {}
+
+  /** Ignores anything that is not an answer, and a second one: anyone may send a signal. */
   answer(signal: unknown): void {
     const { success, data } = agentsEndedSchema.safeParse(signal);
-    if (success) this.answers.set(data.key, data as AgentsEndedSignal);
+    if (!success || !this.answers.has(data.key) || this.answers.get(data.key)) return;
+    const answer = data as AgentsEndedSignal;
+    this.answers.set(answer.key, answer);
+    this.spend(answer.result?.usage);
   }
 
   /** All current and later waits report their agents as still running. */
@@ -32,7 +34,7 @@ export class AgentsWait {
     this.isGivenUp = true;
   }
 
-  async run(agent: string, call: ToolCall, key: string): Promise<Waited> {
+  async run(agent: string, call: ToolCall, key: string): Promise<ToolResult> {
     const { callId, tool } = call;
     try {
       const {
@@ -41,6 +43,7 @@ export class AgentsWait {
         timeout_ms: timeoutMs,
       } = checked(agentsWaitCallSchema, `The call to ${tool}`, call.args);
       const turn = workflowInfo().workflowId;
+      this.answers.set(key, undefined);
       await getExternalWorkflowHandle(agentWorkflowId(agent)).signal(signalOf(AGENT_MESSAGES.awaitAgents), {
         key,
         turn,
@@ -48,19 +51,17 @@ export class AgentsWait {
         mode,
         timeoutMs,
       });
-      await condition(() => this.isGivenUp || this.answers.has(key));
+      await condition(() => this.isGivenUp || this.answers.get(key) !== undefined);
       const { result, fault } = this.answers.get(key) ?? {};
-      if (fault) return { result: failedCall(call, fault) };
-      if (!result) return { result: { callId, tool, content: GIVEN_UP, isError: true } };
-      const { usage, ...value } = result;
-      return {
-        result: { callId, tool, content: agentsText(value), isError: false, value: asJson(value) },
-        usage,
-      };
+      if (fault) return failedCall(call, fault);
+      if (!result) return { callId, tool, content: GIVEN_UP, isError: true };
+      const { results, timedOut } = result;
+      const value = { results, timedOut };
+      return { callId, tool, content: agentsText(value), isError: false, value: asJson(value) };
     } catch (err) {
       const known = err instanceof HoldfastError ? err : fromFailure(err);
       if (!known) throw err;
-      return { result: failedCall(call, known) };
+      return failedCall(call, known);
     }
   }
 }
