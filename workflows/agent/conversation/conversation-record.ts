@@ -22,6 +22,8 @@ export interface ConversationRecord {
   agents: SubAgentRecord[];
   /** Queued messages that came by signal. */
   queue: string[];
+  /** How many of them interrupt, which are the first; absent: none, or a record of an earlier release. */
+  urgent?: number;
   lastResult: AgentResult | null;
   usage: Usage | null;
   refused: string[];

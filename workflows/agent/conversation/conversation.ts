@@ -101,7 +101,7 @@ export class Conversation {
       const allowed = 'a task in mode "task"; without a task, mode "conversation"';
       refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
     }
-    const { messages, turns, agents, queue, lastResult, usage, refused, taken, questions } =
+    const { messages, turns, agents, queue, lastResult, usage, refused, taken, questions, urgent } =
       carried ?? newConversation();
     this.isFresh = carried === undefined;
     this.settings = settingsOf(input);
@@ -129,7 +129,7 @@ export class Conversation {
     this.refused = refused;
     this.questions = new OpenQuestions(questions);
     const task = this.isFresh && input.task !== undefined ? [input.task] : [];
-    this.queue = new MessageQueue([...task, ...queue]);
+    this.queue = new MessageQueue([...task, ...queue], urgent);
     this.told = ToldState.open(attributesOfAgent(id), firstState(this.queue.length > 0));
   }
 
@@ -308,7 +308,7 @@ export class Conversation {
       ...this.sessions.record,
       agents: agents.record,
       taken: this.taken.record,
-      queue: queue.record,
+      ...queue.record,
       lastResult: lastResult && carriedResult(lastResult),
       usage,
       refused,

@@ -1,5 +1,6 @@
 // The messages that an agent has accepted and not begun, in the order in which it takes them.
 import type { AgentResult, SendRequest } from '../../../contracts/agents/agent';
+import type { ConversationRecord } from './conversation-record';
 
 /** Gets the result of the message's turn. */
 export type Done = (result: AgentResult) => void;
@@ -14,8 +15,9 @@ interface Queued {
 export class MessageQueue {
   private readonly queued: Queued[];
 
-  constructor(messages: readonly string[]) {
-    this.queued = messages.map((message) => ({ message }));
+  /** @param urgent how many of them interrupt: the first */
+  constructor(messages: readonly string[], urgent = 0) {
+    this.queued = messages.map((message, place) => ({ message, isUrgent: place < urgent }));
   }
 
   get length(): number {
@@ -28,8 +30,9 @@ export class MessageQueue {
   }
 
   /** What the next run needs. */
-  get record(): string[] {
-    return this.queued.map(({ message }) => message);
+  get record(): Pick<ConversationRecord, 'queue' | 'urgent'> {
+    const urgent = this.queued.filter(({ isUrgent }) => isUrgent).length;
+    return { queue: this.queued.map(({ message }) => message), ...(urgent > 0 && { urgent }) };
   }
 
   add({ message, mode }: SendRequest, done?: Done): void {
