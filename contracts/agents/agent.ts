@@ -267,6 +267,8 @@ export interface SubAgent {
   since: string;
   /** Whether its usage is part of its parent's: a turn has waited for it. Absent in answers of earlier releases. */
   isCounted?: boolean | undefined;
+  /** It was to work in a folder of its own. Absent for others, and in answers of earlier releases. */
+  workspace?: 'own' | undefined;
   result: AgentResult | null;
 }
 

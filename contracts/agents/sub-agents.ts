@@ -88,6 +88,8 @@ export type SubAgentOutcome =
       status: 'ended';
       /** What it changed in a workspace of its own. */
       changes?: ChangeCounts;
+      /** `not_left`: it was to work in a workspace of its own, and what it changed there is not known. */
+      workspace?: 'not_left';
       /** Its folder, if that stays: no checkpoint holds some of the files there. */
       folder?: string;
     } & Pick<AgentResult, 'answer' | 'reason' | 'error' | 'steps'>);

@@ -226,11 +226,11 @@ const settings = z.object({
   yield: z.optional(yieldSettings),
 });
 const subAgent = z.object({
-  agentId: text,
-  role: text,
+  ...{ agentId: text, role: text },
   status: z.enum(['running', 'ended']),
   since: time,
   isCounted: z.optional(z.boolean()),
+  workspace: z.optional(z.literal('own')),
   result: orNull(agentResult),
 });
 export const agentState = z.object({
@@ -277,13 +277,13 @@ export const taken = z.object({ hash: z.nullable(text) });
 const outcome = z.union([
   z.object({ role: text, status: z.literal('running') }),
   z.object({
-    role: text,
-    status: z.literal('ended'),
+    ...{ role: text, status: z.literal('ended') },
     answer: orNull(text),
     reason,
     error: orNull(turnError),
     steps: count,
     changes: z.optional(changeCounts),
+    workspace: z.optional(z.literal('not_left')),
     folder: z.optional(text),
   }),
 ]);

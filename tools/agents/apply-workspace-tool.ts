@@ -24,9 +24,9 @@ export const applyWorkspaceTool: Tool<z.infer<typeof argsSchema>> = {
   effects: 'idempotent',
   runsOn: 'host',
   async run({ agent_id: agentId, dry_run: dryRun }, context) {
-    const { status, result } = await ownSubAgent(context, agentId);
+    const { status, workspace, result } = await ownSubAgent(context, agentId);
     if (status !== 'ended') throw notEnded(agentId);
-    if (!result?.workspace) throw notItsOwn(agentId);
+    if (!result?.workspace) throw workspace === 'own' ? notLeft(agentId) : notItsOwn(agentId);
     const { base, hash, folder } = result.workspace;
     const { workspaces } = hostOf(context);
     if (!workspaces) throw new HoldfastError('internal', { reason: 'this host has no workspaces' });
@@ -66,6 +66,16 @@ const notEnded = (agentId: string): HoldfastError =>
     got: `${agentId}, which is still running`,
     allowed: 'a sub-agent that has ended',
     next: 'Wait for it with wait_for_agents first.',
+  });
+
+const notLeft = (agentId: string): HoldfastError =>
+  new HoldfastError('invalid_input', {
+    what: 'agent_id',
+    got: `${agentId}, whose own workspace was not left to you: its host was away when it ended, it was terminated, or its folder could not be made or recorded`,
+    allowed: 'a sub-agent whose result has "changes"',
+    next:
+      'Nothing that it changed there is in your folder. Have it done again, or tell the user: its last checkpoint, if ' +
+      'there is one, is kept among yours on its host (docs/files.md).',
   });
 
 const notItsOwn = (agentId: string): HoldfastError =>

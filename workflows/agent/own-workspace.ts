@@ -8,6 +8,9 @@ import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to
 import { DELIVERY_MS, hostFailure } from '../host/host-activities';
 import { workspacesOn } from '../turn/calls/tool-activities';
 
+/** A machine restarts in this time. */
+const RESTART_MS = 300_000;
+
 export class AgentOwnWorkspace {
   constructor(
     private readonly agent: string,
@@ -24,7 +27,10 @@ export class AgentOwnWorkspace {
     const { firstExecutionRunId: born } = workflowInfo();
     const wanted = { agent: this.agent, born, of, hash, for: heir };
     try {
-      const { folder, base } = await this.host.makeWorkspace.executeWithOptions({ summary }, [wanted]);
+      const { folder, base } = await this.hostWithin(DELIVERY_MS).makeWorkspace.executeWithOptions(
+        { summary },
+        [wanted],
+      );
       Object.assign(this.input, { cwd: folder, workspace: { ...workspace, base } });
       Object.assign(this.settings, { cwd: folder });
     } catch (err) {
@@ -40,7 +46,8 @@ export class AgentOwnWorkspace {
     const left = { agent: this.agent, born, base: workspace.base, for: workspace.for ?? null };
     const summary = label('leave its workspace');
     try {
-      const leave = this.host.leaveWorkspace;
+      // A parent cannot do without: a machine that restarts is waited for.
+      const leave = this.hostWithin(workspace.for === undefined ? DELIVERY_MS : RESTART_MS).leaveWorkspace;
       return await CancellationScope.nonCancellable(async () => ({
         ...result,
         workspace: await leave.executeWithOptions({ summary }, [left]),
@@ -51,9 +58,10 @@ export class AgentOwnWorkspace {
     }
   }
 
-  private get host(): ActivityInterfaceFor<WorkspaceActivities> {
+  /** @param startMs after which the host is offline */
+  private hostWithin(startMs: number): ActivityInterfaceFor<WorkspaceActivities> {
     return workspacesOn(hostNameOf(this.input), {
-      scheduleToStartTimeout: DELIVERY_MS,
+      scheduleToStartTimeout: startMs,
       startToCloseTimeout: '30 minutes',
       retry: { initialInterval: '200ms', maximumInterval: '5s', maximumAttempts: 5 },
     });

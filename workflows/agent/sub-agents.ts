@@ -51,6 +51,7 @@ const MAX_ANSWER_BYTES = 200_000;
 /** Limit for the answers carried over when the parent continues as new. */
 const MAX_RECORD_BYTES = 300_000;
 
+type Ended = Extract<SubAgentOutcome, { status: 'ended' }>;
 type CountUsage = (agent: SubAgentRecord) => boolean;
 
 export class SubAgents {
@@ -86,12 +87,10 @@ export class SubAgents {
   }
 
   views(): SubAgent[] {
-    return this.agents.map(({ agentId, role, status, since, isTold, result }) => ({
-      agentId,
-      role,
-      status,
-      since,
+    return this.agents.map(({ agentId, role, status, since, isTold, workspace, result }) => ({
+      ...{ agentId, role, status, since },
       isCounted: isTold,
+      ...(workspace && { workspace }),
       // Callers that wait get the full answers; the state must stay small.
       result: result && { ...result, answer: result.answer && fitText(result.answer, 500) },
     }));
@@ -127,6 +126,7 @@ export class SubAgents {
       key,
       hash: contentHash(key, spawnContent(request)),
       grant,
+      ...(request.workspace === 'own' && { workspace: 'own' }),
       status: 'running',
       since,
       result: null,
@@ -317,11 +317,9 @@ export class SubAgents {
         results[agentId] = { role, status: 'running' };
         continue;
       }
-      const { answer, reason, error, steps, workspace } = result;
+      const { answer, reason, error, steps } = result;
       const shown = answer && fitText(answer, MAX_ANSWER_BYTES / waited.length);
-      const { counts, folder } = workspace ?? {};
-      const changes = { ...(counts && { changes: counts }), ...(folder !== undefined && { folder }) };
-      results[agentId] = { role, status: 'ended', answer: shown, reason, error, steps, ...changes };
+      results[agentId] = { role, status: 'ended', answer: shown, reason, error, steps, ...leftBy(agent) };
       if (agent.isTold || count?.(agent) === false) continue;
       usage = addUsage(usage, result.usage);
     }
@@ -343,6 +341,13 @@ export class SubAgents {
     if (this.limit('depth') <= 1 || depth === 0) return 0;
     return Math.max(0, Math.floor((this.limit('agents') - this.granted - 1) / 2));
   }
+}
+
+/** What a sub-agent leaves in a workspace of its own. */
+function leftBy({ workspace, result }: SubAgentRecord): Pick<Ended, 'changes' | 'workspace' | 'folder'> {
+  if (!result?.workspace) return workspace === 'own' ? { workspace: 'not_left' } : {};
+  const { counts, folder } = result.workspace;
+  return { changes: counts, ...(folder !== undefined && { folder }) };
 }
 
 const lostResult = (agent: string, err: unknown): AgentResult => {

@@ -115,7 +115,17 @@ export const AGENT: Whole<AgentState> = {
   queued: 1,
   lastResult: RESULT,
   sessions: [0],
-  agents: [{ agentId: TEXT, role: TEXT, status: 'ended', since: NOW, isCounted: true, result: RESULT }],
+  agents: [
+    {
+      agentId: TEXT,
+      role: TEXT,
+      status: 'ended',
+      since: NOW,
+      isCounted: true,
+      workspace: 'own',
+      result: RESULT,
+    },
+  ],
   usage,
   runId: TEXT,
   messages: 1,

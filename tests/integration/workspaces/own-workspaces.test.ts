@@ -252,6 +252,31 @@ describe('a sub-agent with a workspace of its own', () => {
     expect([existsSync(at('large')), statSync(join(folder, 'large')).size]).toEqual([false, 65 * MIB]);
   }, 60_000);
 
+  test('that was terminated leaves nothing, and nobody is told that its changes are there', async () => {
+    const id = uniqueId('parent');
+    const child = `${id}-writer-1`;
+    const agent = engine.client.agent(id);
+    await agent.start({
+      task: 'go',
+      ...settings([
+        spawn([run('echo theirs > a.txt; touch began; sleep 999')]),
+        awaited(id),
+        apply(id),
+        { text: 'done' },
+      ]),
+    });
+    await until(() => existsSync(join(engine.dataDir, 'trees', 'local', child, 'began')));
+    await engine.client.temporal.workflow.getHandle(engine.client.agent(child).workflowId).terminate();
+    await agent.result();
+    const [, ended = '', applied] = await resultsOf(agent);
+    expect(JSON.parse(ended)).toMatchObject({
+      results: { [child]: { status: 'ended', workspace: 'not_left' } },
+    });
+    expect(applied).toMatch(/whose own workspace was not left to you.*it was terminated/);
+    expect(applied).toMatch(/Nothing that it changed there is in your folder/);
+    expect(existsSync(at('a.txt'))).toBe(false);
+  }, 60_000);
+
   test('whose changes conflict is not applied, and the conflicts are told', async () => {
     writeFileSync(at('a.txt'), 'one\n');
     const id = uniqueId('parent');
