@@ -10,7 +10,8 @@ import {
   type YieldSettings,
 } from '../../contracts/sessions/session';
 import type { RemoteTerminal } from '../../exec/attach/remote-terminal';
-import { CommandRecords } from '../../exec/command-records';
+import { CommandRecords, contentHash } from '../../exec/command-records';
+import type { CommandRecord } from '../../exec/protocol';
 import { quote, readableWord } from '../../contracts/text/shell-word';
 import { sessionPaths } from '../../exec/session-paths';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
@@ -38,7 +39,7 @@ export async function exec(code: string, options: ExecOptions): Promise<number> 
   const session = context.client.session(options, cwd ? { cwd } : {});
   if (options.cwd !== undefined) await refuseOpen(session, options);
   const id = options.id ?? randomUUID();
-  const follower = options.json ? undefined : await follow(context, session, { ...options, id });
+  const follower = options.json ? undefined : await follow(context, session, { ...options, id, code });
   const watch = options.json ? undefined : tellOfApproval(context, session, options);
   const view = await interruptible(session, options, run(session, code, { ...options, id }))
     .catch(async (err: unknown) => {
@@ -97,9 +98,9 @@ function tellOfApproval(
   { workflowId, ref }: SessionHandle,
   options: ExecOptions,
 ): NodeJS.Timeout {
-  // Another session may have a command with the id that was chosen here.
+  // Calls of scripts have the same ids in different sessions, and so may commands whose ids were chosen.
   const { agent, host, session } = ref;
-  const where = options.id === undefined ? '' : ` --agent ${agent} --host ${host} --session ${session}`;
+  const where = ` --agent ${agent} --host ${host} --session ${session}`;
   const watch = setInterval(() => {
     client.approvals.of(workflowId).then(
       ([one]) => {
@@ -119,13 +120,19 @@ function tellOfApproval(
 async function follow(
   context: CliContext,
   session: SessionHandle,
-  options: ExecOptions & { id: string },
+  options: ExecOptions & { id: string; code: string },
 ): Promise<Follower> {
-  const { id } = options;
+  const { id, runtime, code } = options;
   if (isLocal(context, session.ref.host)) {
     const { log, commands } = sessionPaths(context.dataDir, session.ref);
     const records = new CommandRecords(commands);
-    return followLog(log, () => records.read(id));
+    const hash = contentHash(runtime, code);
+    // Other code under the id is refused: nothing of what ran under it is printed.
+    const own = (): CommandRecord | undefined => {
+      const record = records.read(id);
+      return record?.contentHash === hash ? record : undefined;
+    };
+    return followLog(log, own);
   }
   // The command itself needs no direct connection: without one, its output arrives through Temporal.
   const way = await wayTo(context, options).catch((err: unknown) => {

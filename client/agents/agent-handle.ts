@@ -157,7 +157,10 @@ export class AgentHandle {
     return this.update(MESSAGES.interrupt, {}, id);
   }
 
-  /** Ends the turn and resets the sessions and everything in them; the conversation continues. Resolves when done. */
+  /**
+   * Ends the turn and resets the sessions and everything in them; the conversation continues. Resolves when done. Throws
+   * `unknown_outcome` if sessions could not be reset, because their host is offline, say: the turn has ended all the same.
+   */
   async recover(reason?: string, id: string = randomUUID()): Promise<AgentState> {
     const said = { id, ...(reason !== undefined && { reason }) };
     return this.update(MESSAGES.recover, parseRequest(MESSAGES.recover, said), id);

@@ -156,7 +156,9 @@ export class HostDirectory {
     } catch (err) {
       // The host may be gone with its namespace, or with the right to read it.
       const isGone = missingNamespace(err) ?? grpcCode(err) === PERMISSION_DENIED;
-      if (own === this.client || !isGone) throw err;
+      // One that answers in another shape is to be forgotten, too.
+      if (err instanceof HoldfastError && err.code === 'answer_invalid') known.add(own);
+      else if (own === this.client || !isGone) throw err;
     }
     // An enrolled host that has never connected is not known in its own namespace.
     for (const client of known)

@@ -5,7 +5,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostNameOf } from '../../contracts/ids';
 import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
-import { execCall } from './exec-call';
+import { execCall, idOfContent, type Content } from './exec-call';
 import { hasCommand } from './free-session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
 import { REMOTE_TOOL, viewText } from './view-text';
@@ -47,7 +47,7 @@ export const codeExecutionRemoteTool: Tool<Args> = {
         'true',
         `true beside runtime terminal, python or nodejs; for "${runtime}" omit it`,
       );
-    const host = await hostFor(context, session);
+    const host = await hostFor(context, session, { runtime, code });
     if (mutates && host === hostNameOf(context.settings)) refuseOwnSession(context, session);
     const shell = context.client.session({ agent: context.agent, host, session });
     const text = async (view: ReturnType<typeof shell.output>): Promise<string> =>
@@ -70,10 +70,13 @@ export const codeExecutionRemoteTool: Tool<Args> = {
 async function hostFor(
   { client, agent, settings, key, attempt }: ToolContext,
   session: number,
+  content: Content,
 ): Promise<string> {
   if (attempt > 1 && settings.remoteHost === undefined) {
-    for (const { host } of await client.hosts.list())
-      if (await hasCommand(client.session({ agent, host, session }), key)) return host;
+    const hosts = await client.hosts.list();
+    for (const id of [idOfContent(key, content), key])
+      for (const { host } of hosts)
+        if (await hasCommand(client.session({ agent, host, session }), id)) return host;
   }
   return (await client.hosts.choose(settings.remoteHost)).host;
 }

@@ -23,8 +23,14 @@ export async function execCall(
   }
 }
 
+/** What a call runs. */
+export interface Content {
+  runtime?: string | undefined;
+  code: string;
+}
+
 /** The same for each attempt of the call. */
-export function idOfContent(key: string, { runtime, code }: ExecRequest): string {
+export function idOfContent(key: string, { runtime, code }: Content): string {
   const content = createHash('sha256').update(JSON.stringify([runtime, code]));
   return `${key}/${content.digest('hex').slice(0, 16)}`;
 }

@@ -93,7 +93,10 @@ function sessionsFor(key: string): number[] {
   );
 }
 
-/** A separate process, so that nothing of it stays in the session's shell. */
+/**
+ * A separate process, so that nothing of it stays in the session's shell. The same in all releases: other code in a second
+ * attempt would run again.
+ */
 function codeOf({ cmd, workdir, shell, login, tty }: Args): string {
   const command = `${quote(shell)} ${login ? '-lc' : '-c'} ${quote(cmd)}`;
   const inFolder = workdir === undefined ? '' : `cd -- ${quote(workdir)} && `;

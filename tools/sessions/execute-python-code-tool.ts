@@ -78,7 +78,7 @@ export const createExecutePythonCodeTool = ({
     const reader = interactive ? {} : { reader: AGENT_READER };
     const command = { ...request, ...reader, ...(yielding && { yield: yielding }) };
     const { session, view: first } = await execInFree(context, free, command);
-    const view = interactive ? await ended(session, first, context.key) : first;
+    const view = interactive ? await ended(session, first) : first;
     if (number === undefined && isOver(view)) await closeEnded(session);
     if (!interactive) return seenText(context, view, { through: THROUGH });
     context.sawSession?.(view);
@@ -104,11 +104,12 @@ function sessionOf({ client, agent, settings, caller }: ToolContext, session: nu
 const isOver = ({ state }: CommandView): boolean => state === 'exited' || state === 'lost';
 
 /** Waits as long as the person takes. A second attempt of the call resumes the same wait. */
-async function ended(session: SessionHandle, first: CommandView, key: string): Promise<CommandView> {
+async function ended(session: SessionHandle, first: CommandView): Promise<CommandView> {
+  const { commandId } = first;
   let view = first;
   for (let waits = 0; !isOver(view); waits += 1)
-    view = await session.output({ wait: 'exit', waitMs: LONGEST_WAIT_MS }, `${key}/end-${waits}`);
-  if (view.commandId === key) return view;
+    view = await session.output({ wait: 'exit', waitMs: LONGEST_WAIT_MS }, `${commandId}/end-${waits}`);
+  if (view.commandId === commandId) return view;
   const reason = 'another command has since begun in its session';
   throw new HoldfastError('unknown_outcome', { what: 'the end of the script', reason });
 }

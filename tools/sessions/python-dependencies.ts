@@ -12,7 +12,7 @@ const EXAMPLE = '# dependencies = ["requests", "numpy>=2"]';
 
 /**
  * The code with its dependencies as a PEP 723 block. For a bare comment the block goes after the code, so that all
- * lines keep their numbers. Throws `invalid_input` with the line of an invalid package list.
+ * lines keep their numbers. The same in all releases: other code in a second attempt would run again. Throws `invalid_input` with the line of an invalid package list.
  */
 export function withDependencies(code: string): string {
   const text = code.replaceAll('\r\n', '\n');

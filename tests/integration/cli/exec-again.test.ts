@@ -21,6 +21,14 @@ test('a command that has ended prints the same again, with its exit code, also a
   expect(await exec('--id', 'a', 'seq 3; exit 3')).toMatchObject(counted);
 });
 
+test('another command under the same id is refused, and prints nothing of the first', async () => {
+  expect(await exec('--id', 'c', 'echo first')).toMatchObject({ code: 0, stdout: 'first\n' });
+  const refused = await exec('--id', 'c', 'echo second');
+  expect(refused).toMatchObject({ stdout: '' });
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain('id_conflict');
+});
+
 test('a command that still runs prints all of its output to the call that replaces a killed one', async () => {
   const [begun, go] = ['begun', 'go'].map((name) => join(engine.dataDir, name)) as [string, string];
   const code = `seq 3; touch ${begun}; until [ -e ${go} ]; do sleep 0.02; done; seq 4 6`;
