@@ -6,6 +6,7 @@ import { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
+import { runningDetached } from '../gateway/gateway-record';
 import { defaultCacheDir, defaultDataDir, findInTheWay } from '../system/data-dir';
 import {
   ensureServer,
@@ -26,6 +27,7 @@ import {
   runningWorker,
   type WorkerRecord,
 } from '../workers/process/worker-record';
+import { sameServer } from './print/next-step';
 import { keepRunning, stopMarker } from './waiting/keep-running';
 import { ownHostName } from './own-host-name';
 import { tellIfSlow, tellOfWait } from './waiting/tell-if-slow';
@@ -176,6 +178,7 @@ async function partsOf(
   const worker = startsWorker
     ? await tellIfSlow('the worker to start', ensureWorker(choice))
     : runningWorker(dataDir);
+  if (startsWorker && !open.thisRelease) tellOfGateway(options);
   // Another command may have chosen differently since: what counts is recorded.
   const restart = {
     server: async () => {
@@ -207,6 +210,17 @@ async function partsOf(
     worker,
     host: engine ? LOCAL_HOST : ownHost(options),
   };
+}
+
+/** Only `up` replaces the page's gateway, which may be somebody's: what is sent through it may go on in plaintext. */
+function tellOfGateway(options: GlobalOptions): void {
+  const config = configOf(options);
+  const gateway = config === undefined ? undefined : runningDetached(dataDirOf(options));
+  if (gateway === undefined || gateway.config === config) return;
+  const tell = noteUnless(options.json);
+  tell(
+    `the page and the API keep their previous configuration: \`holdfast up${sameServer(options)}\` gives them this one`,
+  );
 }
 
 async function embeddedServer(

@@ -63,10 +63,10 @@ function placeOf(conversation: Conversation, { session, host, id, hash }: Answer
 }
 
 /**
- * Who is asked would refuse it, too, and has nobody to tell. Throws `approval_unknown` if it may be for several, and
- * `approval_needs_hash`.
+ * An answer that leaves open which question it means is refused here, where its sender still waits: the asker could only
+ * note it. Throws `approval_unknown` if it may be for several, and `approval_needs_hash`.
  */
-function idOfOne({ to, meant }: Place, name: string, { hash }: Answer): string | undefined {
+function idOfTheOne({ to, meant }: Place, name: string, { hash }: Answer): string | undefined {
   const [one, ...others] = meant;
   const needsHash = name === AGENT_MESSAGES.approve.name && hash === undefined && messageGuard().demandsSeals;
   // Since 0.3. Before, these were forwarded; remove the condition when no agent of 0.2 is open.
@@ -83,7 +83,7 @@ async function handOn(conversation: Conversation, signal: string, request: Answe
   const isChecked = patched('answers-to-what-waits');
   if (isChecked) await condition(() => isKnown(conversation, request), TOLD_MS);
   const place = isChecked ? placeOf(conversation, request) : undefined;
-  const id = place && idOfOne(place, signal, request);
+  const id = place && idOfTheOne(place, signal, request);
   const to = place?.to ?? placeBefore(conversation, session, host);
   try {
     await getExternalWorkflowHandle(to).signal(signal, { ...answer, ...(id !== undefined && { id }) });

@@ -167,12 +167,15 @@ export class Approvals {
       if (!this.answered(id)) setOwn(this.record.answers, id, { approved: false, by: null, reason });
   }
 
-  /** With an id: that one, uncut. Without: all of them, long values cut. */
+  /**
+   * With an id: that one, uncut; none if it is cut here and not asked again yet in this run: nobody should approve what they
+   * cannot see. Without: all of them, long values cut.
+   */
   show({ id }: ApprovalsRequest = {}): Approval[] {
     if (id === undefined) return [...this.waiting];
     const values = this.whole.get(id);
     return this.waiting
-      .filter((one) => one.id === id)
+      .filter((one) => one.id === id && (values !== undefined || !isCut(one)))
       .map((one) => ({ ...one, ...(values && { values: [...values] }) }));
   }
 
@@ -190,6 +193,8 @@ function hasExpired({ expiresAt }: Approval, by: AskedBy): boolean {
   // Since 0.3. Before, such an answer counted; remove the condition when no session or turn of 0.2 is open.
   return Date.parse(expiresAt) <= Date.now() && (by === 'validator' || patched('no-answer-after-expiry'));
 }
+
+const isCut = ({ values = [] }: Approval): boolean => values.some(({ omitted }) => omitted > 0);
 
 const charactersOf = (waiting: readonly Approval[]): number =>
   waiting.flatMap(({ values = [] }) => values).reduce((all, { text }) => all + text.length, 0);

@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId, MAIN_TASK_QUEUE } from '../../../contracts/ids';
-import type { Approval } from '../../../contracts/tools/approvals';
+import type { Approval, ShownValue } from '../../../contracts/tools/approvals';
+import type { SessionHandle } from '../../../client/session-handle';
 import { newCommand, newSessionRecord } from '../../../workflows/session/session-record';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { QUICK_YIELD, scratch, uniqueId } from '../../helpers/engines/temporal';
@@ -57,22 +58,34 @@ test('an answer to an agent that leaves open which of two questions it means fai
   await agent.result();
 }, 60_000);
 
-test('a question carried over to a run in which the host no longer asks it is gone', async () => {
-  const ref = { agent: uniqueId('carried'), host: 'local', session: 0 };
+/** A session whose command was held in the run before. */
+async function carriedOver(host: string, code: string, values: ShownValue[] = []): Promise<SessionHandle> {
+  const ref = { agent: uniqueId('carried'), host, session: 0 };
   const record = newSessionRecord(ref, { cwd: files.directory, yield: QUICK_YIELD });
-  const command = newCommand(record, 'held', { code: 'sleep 1000' });
+  const command = newCommand(record, 'held', { code });
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
-  const question = { id: 'held', what: 'sleep', hash: 'a', reasons: [], askedAt: expiresAt, expiresAt };
+  const question = { id: 'held', what: code, hash: 'a', reasons: [], askedAt: expiresAt, expiresAt, values };
   const carried = { ...record, command, approvals: { waiting: [question], answers: {}, cleared: [] } };
-  const workflowId = sessionWorkflowId(ref);
   await engine.client.temporal.workflow.start('execSession', {
-    ...{ workflowId, taskQueue: MAIN_TASK_QUEUE, args: [undefined, carried] },
+    ...{ workflowId: sessionWorkflowId(ref), taskQueue: MAIN_TASK_QUEUE, args: [undefined, carried] },
   });
-  const session = engine.client.session(ref);
+  return engine.client.session(ref);
+}
+
+test('a question carried over to a run in which the host no longer asks it is gone', async () => {
+  const session = await carriedOver('local', 'sleep 1000');
   await until(async () => (await session.state()).status === 'running');
-  await until(async () => (await waitingIn(workflowId)).length === 0);
+  await until(async () => (await waitingIn(session.workflowId)).length === 0);
   expect((await session.reset({ reason: 'it is over' })).state).toBe('exited');
   await session.close('the test has ended');
+}, 60_000);
+
+test('a question carried over is not given in full as long as its host does not ask it again', async () => {
+  const cut = { name: 'code', text: 'echo … 99 characters …', bytes: 120, omitted: 99 };
+  const { workflowId } = await carriedOver('nowhere', 'echo', [cut]);
+  expect(await untilWaits(workflowId)).toMatchObject([{ id: 'held' }]);
+  expect(await engine.client.approvals.whole({ workflowId, id: 'held' })).toBeUndefined();
+  await engine.client.temporal.workflow.getHandle(workflowId).terminate();
 }, 60_000);
 
 test('an approval that no worker took before its question expired approves nothing', async () => {

@@ -67,19 +67,19 @@ test('a hundred calls of one reply that wait are told to the agent in one messag
 
 test('calls of a script that wait are told in messages of bounded size, and one query answers with all of them', async () => {
   const folder = folderOf('script');
-  const calls = count(18, 160);
+  const calls = count(40, 160);
   const agent = uniqueId('script');
   const session = engine.client.session({ agent, host: 'local', session: 0 });
   const code = `
 import { write_file } from 'codex-tools';
-const write = (n) => write_file({ file_path: ${JSON.stringify(folder)} + '/' + n, content: 'y'.repeat(8_000) });
+const write = (n) => write_file({ file_path: ${JSON.stringify(folder)} + '/' + n, content: 'y'.repeat(16_000) });
 await Promise.all(Array.from({ length: ${calls} }, (_, n) => write(n)));
 `;
   const yielding = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000 };
   const running = session.exec({ runtime: 'nodejs', code, yield: yielding });
   const workflowId = sessionWorkflowId({ agent, host: 'local', session: 0 });
   await until(async () => (await waitingIn(workflowId).catch(() => [])).length === calls, 120_000);
-  expect(Math.max(...(await told(workflowId)))).toBeLessThan(200_000);
+  expect(Math.max(...(await told(workflowId)))).toBeLessThan(130_000);
   await approveAll(workflowId);
   expect(await running).toMatchObject({ state: 'exited', exitCode: 0 });
   expect(readdirSync(folder)).toHaveLength(calls);

@@ -172,7 +172,13 @@ test('`up --config` replaces the gateway, too: it encrypts as the worker does', 
       return bytesIn(started).includes(canary);
     };
     expect(await isReadable(plain, 'first')).toBe(true);
+    const beside = await own.cliInTurn(['exec', '--config', config, 'true']);
+    expect(beside).toMatchObject({ code: 0 });
+    expect(beside.stderr).toMatch(
+      /the page and the API keep their previous configuration: `holdfast up[^`]*` gives/,
+    );
     const encrypted = await upWith(['--config', config]);
+    expect((await own.cliInTurn(['exec', '--config', config, 'true'])).stderr).toBe('');
     expect(await isReadable(encrypted, 'second')).toBe(false);
     // As before, without a further replacement.
     expect(await upWith([])).toMatchObject({ url: encrypted?.url });

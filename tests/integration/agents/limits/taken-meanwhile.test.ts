@@ -92,9 +92,15 @@ test('an agent that is recovered while its conversation is summarised resets its
   const { agent, end } = await summedUp('recovers-meanwhile', () => 'heard');
   const session = env.client.session({ agent: agent.id, host: 'local', session: 0 });
   const { epoch } = await session.exec({ code: 'true' });
-  await Promise.all([agent.recover('it hangs'), agent.recover('it still hangs')]);
+  const recovered = Promise.all([agent.recover('it hangs'), agent.recover('it still hangs')]);
+  recovered.catch(() => undefined);
+  try {
+    await until(async () => (await session.state()).epoch > epoch);
+    await recovered;
+  } finally {
+    end();
+  }
   expect(await session.exec({ code: 'true' })).toMatchObject({ epoch: epoch + 1, freshShell: true });
-  end();
   expect(await agent.send('more')).toMatchObject({ answer: 'heard' });
   await agent.stop();
   await agent.result();

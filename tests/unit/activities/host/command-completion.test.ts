@@ -77,12 +77,14 @@ test('a command that yields has left its activity by then: its view is no answer
   expect(readdirSync(journal)).toHaveLength(1);
 });
 
-test('a command that is handed over again belongs to its last token, and the journal names only that', async () => {
+test('a command that is handed over again belongs to its last token, and leaves nothing in the journal', async () => {
   const first = run('until [ -e go-on ]; do sleep 0.02; done');
   await until(() => completion.running > 0);
   const second = follow(2, 'one');
-  expect(await Promise.all([first, second])).toEqual([null, null]);
   writeFileSync(join(t.cwd, 'go-on'), '');
-  await until(() => completed.length > 0);
-  expect(completed.map(([token]) => token)).toEqual([2]);
+  const answers = await Promise.all([first, second]);
+  await until(() => completion.running === 0);
+  // The second answers by itself, or by a request if the machine is slow.
+  expect([answers[0], completed.filter(([token]) => token !== 2)]).toEqual([null, []]);
+  expect(readdirSync(journal)).toEqual([]);
 });
