@@ -356,7 +356,7 @@ export const CATALOGUE = {
     false,
     'possible',
     (f: With<'reason' | 'what'>) => `It is unknown whether ${f.what} took effect: ${f.reason}`,
-    () => 'Check the effect before doing it again.',
+    (f) => String(f.next ?? 'Check the effect before doing it again.'),
   ),
   node_too_old: entry(
     69,

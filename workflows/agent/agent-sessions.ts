@@ -78,7 +78,8 @@ export class AgentSessions {
     // Since 0.3. Before, callers were told that everything had ended; remove the condition when no agent of 0.2 is open.
     if (this.notReset === undefined || !patched('recover-tells-what-failed')) return;
     const reason = fromFailure(this.notReset)?.detail ?? reasonOf(this.notReset);
-    refuse('unknown_outcome', { what: 'the reset of all sessions', reason });
+    const next = 'Send `recover` again once what is in its way is gone; the turn has ended.';
+    refuse('unknown_outcome', { what: 'the reset of all sessions', reason, next });
   }
 
   /**
