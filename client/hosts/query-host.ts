@@ -1,4 +1,4 @@
-// Queries to workflows that may be in a host's own namespace: whoever may use that can answer in their place.
+// Queries to workflows that may be in a host's own namespace. Anyone with access to that namespace can answer in their place.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Message } from '../../contracts/messages/message';
 import * as schemas from '../../contracts/schemas/answers';

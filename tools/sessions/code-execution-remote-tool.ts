@@ -1,12 +1,13 @@
 // The tool `code_execution_remote`: like `code_execution_tool`, on a machine that a person has connected. Never falls
 // back to another host.
 import * as z from 'zod/mini';
+import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostNameOf } from '../../contracts/ids';
 import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
-import { execCall, idOfContent, type Content } from './exec-call';
-import { hasCommand } from './free-session';
+import type { HostState } from '../../contracts/sessions/remote-hosts';
+import { execCall, placeOfCall } from './exec-call';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
 import { REMOTE_TOOL, viewText } from './view-text';
 
@@ -70,13 +71,12 @@ export const codeExecutionRemoteTool: Tool<Args> = {
 async function hostFor(
   { client, agent, settings, key, attempt }: ToolContext,
   session: number,
-  content: Content,
+  content: { runtime: string; code: string },
 ): Promise<string> {
   if (attempt > 1 && settings.remoteHost === undefined) {
-    const hosts = await client.hosts.list();
-    for (const id of [idOfContent(key, content), key])
-      for (const { host } of hosts)
-        if (await hasCommand(client.session({ agent, host, session }), id)) return host;
+    const sessionOn = ({ host }: HostState): SessionHandle => client.session({ agent, host, session });
+    const first = await placeOfCall(await client.hosts.list(), sessionOn, key, content);
+    if (first) return first.host;
   }
   return (await client.hosts.choose(settings.remoteHost)).host;
 }

@@ -24,13 +24,37 @@ export async function execCall(
 }
 
 /** What a call runs. */
-export interface Content {
+interface Content {
   runtime?: string | undefined;
   code: string;
 }
 
 /** The same for each attempt of the call. */
-export function idOfContent(key: string, { runtime, code }: Content): string {
+function idOfContent(key: string, { runtime, code }: Content): string {
   const content = createHash('sha256').update(JSON.stringify([runtime, code]));
   return `${key}/${content.digest('hex').slice(0, 16)}`;
+}
+
+/** Where an earlier attempt of the call runs or has run last; undefined if nowhere. */
+export async function placeOfCall<Place>(
+  places: readonly Place[],
+  open: (place: Place) => SessionHandle,
+  key: string,
+  content: Content,
+): Promise<Place | undefined> {
+  // The content's own id first: the key may be that of another call, from before a reset.
+  for (const id of [idOfContent(key, content), key])
+    for (const place of places) if (await hasCommand(open(place), id)) return place;
+  return undefined;
+}
+
+/** Whether this is the session's current or last command. */
+async function hasCommand(session: SessionHandle, id: string): Promise<boolean> {
+  try {
+    const { command, view } = await session.state();
+    return command?.id === id || view?.commandId === id;
+  } catch (err) {
+    if (err instanceof HoldfastError && err.code === 'not_found') return false;
+    throw err;
+  }
 }

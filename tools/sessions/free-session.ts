@@ -3,7 +3,7 @@ import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { CommandView, ExecRequest } from '../../contracts/sessions/session';
 import { refuseOwnSession, type ToolContext } from '../tool';
-import { execCall, idOfContent } from './exec-call';
+import { execCall, placeOfCall } from './exec-call';
 
 export interface FreeSessions {
   /** In the order to try them; the same for each attempt. */
@@ -42,20 +42,8 @@ async function candidatesOf(
   request: ExecRequest,
 ): Promise<readonly number[]> {
   if (attempt === 1) return numbers;
-  for (const id of [idOfContent(key, request), key])
-    for (const number of numbers) if (await hasCommand(open(number), id)) return [number];
-  return numbers;
-}
-
-/** Whether this is the session's current or last command. */
-export async function hasCommand(session: SessionHandle, id: string): Promise<boolean> {
-  try {
-    const { command, view } = await session.state();
-    return command?.id === id || view?.commandId === id;
-  } catch (err) {
-    if (err instanceof HoldfastError && err.code === 'not_found') return false;
-    throw err;
-  }
+  const first = await placeOfCall(numbers, open, key, request);
+  return first === undefined ? numbers : [first];
 }
 
 /** Closes a session that was opened for one command, which has ended. Its log is kept. */
