@@ -6,7 +6,7 @@ import { findEvents } from '../../activities/webhooks/event-sources';
 import { lookForEvents } from '../../activities/webhooks/look-for-events';
 import type { AgentState } from '../../contracts/agents/agent';
 import type { HoldfastClient } from '../../client/holdfast-client';
-import { agentWorkflowId } from '../../contracts/ids';
+import { agentWorkflowId, LOCAL_HOST } from '../../contracts/ids';
 import type { FollowPlace } from '../../client/agents/follow-agent';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import { usageReport } from '../../gateway/usage/usage-report';
@@ -259,5 +259,30 @@ test('an agent that is reset to before a turn and then does something else in it
   writeFileSync(model.replace('scripted:', ''), JSON.stringify(replies('echo after >> ran')));
   expect(await agent.send('third')).toMatchObject({ answer: 'two' });
   expect(readFileSync(join(files.directory, 'ran'), 'utf8')).toBe('before\nafter\n');
+  await agent.stop();
+}, 120_000);
+
+test('an agent that is reset to before a turn and then types and resets something else in it does so', async () => {
+  const agent = client.agent(uniqueId('types-otherwise'));
+  const replies = (word: string): Reply[] => {
+    const code = `read a; echo ${word} $a >> typed; read b`;
+    return [
+      { text: 'one' },
+      { text: call('code_execution_tool', { runtime: 'terminal', session: 0, code }) },
+      { text: call('input', { session: 0, keyboard: word }) },
+      { text: call('code_execution_tool', { runtime: 'reset', session: 0, reason: word }) },
+      { text: 'two' },
+    ];
+  };
+  const { model, ...rest } = files.settings(replies('before'));
+  await agent.start({ mode: 'conversation', model, ...rest });
+  await agent.send('first');
+  await agent.send('second');
+  await reset(agent.id, 1, [SIGNAL, UPDATE]);
+  writeFileSync(model.replace('scripted:', ''), JSON.stringify(replies('after')));
+  expect(await agent.send('third')).toMatchObject({ answer: 'two' });
+  expect(readFileSync(join(files.directory, 'typed'), 'utf8')).toBe('before before\nafter after\n');
+  const { view } = await client.session({ agent: agent.id, host: LOCAL_HOST, session: 0 }).state();
+  expect(view?.killedBy).toMatchObject({ reason: 'after' });
   await agent.stop();
 }, 120_000);

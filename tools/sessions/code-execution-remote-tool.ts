@@ -7,7 +7,8 @@ import { hostNameOf } from '../../contracts/ids';
 import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
 import type { HostState } from '../../contracts/sessions/remote-hosts';
-import { execCall, placeOfCall } from './exec-call';
+import type { ExecRequest } from '../../contracts/sessions/session';
+import { execCall, placeOfCall, resetCall } from './call-id';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
 import { REMOTE_TOOL, viewText } from './view-text';
 
@@ -48,13 +49,13 @@ export const codeExecutionRemoteTool: Tool<Args> = {
         'true',
         `true beside runtime terminal, python or nodejs; for "${runtime}" omit it`,
       );
-    const host = await hostFor(context, session, { runtime, code });
+    const host = await hostFor(context, session, mutates ? { runtime, code, reset } : undefined);
     if (mutates && host === hostNameOf(context.settings)) refuseOwnSession(context, session);
     const shell = context.client.session({ agent: context.agent, host, session });
     const text = async (view: ReturnType<typeof shell.output>): Promise<string> =>
       `[host ${host}]\n${viewText(await view, { through: REMOTE_TOOL, host })}`;
     if (runtime === 'output') return text(shell.output({ reader: AGENT_READER }, context.key));
-    if (runtime === 'reset') return text(shell.reset({ ...(reason && { reason }) }, context.key));
+    if (runtime === 'reset') return text(resetCall(shell, { ...(reason && { reason }) }, context));
     const { yield: yielding } = context.settings;
     const request = { runtime, code, reset, reader: AGENT_READER, tools: grantOf(context) };
     const running = execCall(shell, { ...request, ...(yielding && { yield: yielding }) }, context);
@@ -71,11 +72,11 @@ export const codeExecutionRemoteTool: Tool<Args> = {
 async function hostFor(
   { client, agent, settings, key, attempt }: ToolContext,
   session: number,
-  content: { runtime: string; code: string },
+  request: ExecRequest | undefined,
 ): Promise<string> {
-  if (attempt > 1 && settings.remoteHost === undefined) {
+  if (request && attempt > 1 && settings.remoteHost === undefined) {
     const sessionOn = ({ host }: HostState): SessionHandle => client.session({ agent, host, session });
-    const first = await placeOfCall(await client.hosts.list(), sessionOn, key, content);
+    const first = await placeOfCall(await client.hosts.list(), sessionOn, key, request);
     if (first) return first.host;
   }
   return (await client.hosts.choose(settings.remoteHost)).host;

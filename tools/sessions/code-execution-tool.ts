@@ -5,7 +5,7 @@ import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../../contracts/schemas/session';
 import type { Runtime } from '../../contracts/sessions/session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
-import { execCall } from './exec-call';
+import { execCall, resetCall } from './call-id';
 import { seenText } from './view-text';
 
 const argsSchema = z.strictObject({
@@ -38,7 +38,7 @@ export const codeExecutionTool: Tool<Args> = {
       return seenText(context, await shell.output({ reader: AGENT_READER, ...waiting }, context.key));
     }
     if (runtime === 'reset')
-      return seenText(context, await shell.reset({ ...(reason && { reason }) }, context.key));
+      return seenText(context, await resetCall(shell, { ...(reason && { reason }) }, context));
     return run(args, runtime, context);
   },
 };

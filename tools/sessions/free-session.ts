@@ -3,7 +3,7 @@ import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { CommandView, ExecRequest } from '../../contracts/sessions/session';
 import { refuseOwnSession, type ToolContext } from '../tool';
-import { execCall, placeOfCall } from './exec-call';
+import { execCall, placeOfCall } from './call-id';
 
 export interface FreeSessions {
   /** In the order to try them; the same for each attempt. */

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { idSchema, inputSchema, keyboardSchema, sessionNumber } from '../../contracts/schemas/session';
 import { AGENT_READER, refuseOwnSession, type Tool } from '../tool';
+import { inputCall } from './call-id';
 import { REMOTE_TOOL, seenText, viewText } from './view-text';
 
 const argsSchema = z
@@ -32,14 +33,13 @@ export const inputTool: Tool<z.infer<typeof argsSchema>> = {
   secret: true,
   effects: 'idempotent',
   async run({ session, keyboard, keys, host: named }, context) {
-    const { client, agent, settings, key, caller } = context;
+    const { client, agent, settings, caller } = context;
     const { yield: yielding, host: own = LOCAL_HOST } = settings;
     const host = named ?? own;
     if (host === own) refuseOwnSession({ caller }, session);
-    const request = { ...(keyboard !== undefined && { keyboard }), ...(keys && { keys }) };
-    const view = await client
-      .session({ agent, host, session })
-      .input({ ...request, reader: AGENT_READER, ...(yielding && { yield: yielding }) }, key);
+    const typed = { ...(keyboard !== undefined && { keyboard }), ...(keys && { keys }) };
+    const request = { ...typed, reader: AGENT_READER, ...(yielding && { yield: yielding }) };
+    const view = await inputCall(client.session({ agent, host, session }), request, context);
     return host === own ? seenText(context, view) : viewText(view, { through: REMOTE_TOOL, host });
   },
 };

@@ -5,6 +5,7 @@ import { type ErrorCode, HoldfastError } from '../../contracts/errors/holdfast-e
 import { keyboardSchema, sessionNumber } from '../../contracts/schemas/session';
 import { KEYS, type CommandView, type Key } from '../../contracts/sessions/session';
 import { AGENT_READER, refuseOwnSession, type Tool, type ToolContext } from '../tool';
+import { inputCall } from './call-id';
 import {
   execResult,
   execResultSchema,
@@ -55,13 +56,14 @@ export const writeStdinTool: Tool<Args, ExecResult> = {
   text: execText,
 };
 
-async function viewOf(args: Args, session: SessionHandle, { key }: ToolContext): Promise<CommandView> {
+async function viewOf(args: Args, session: SessionHandle, context: ToolContext): Promise<CommandView> {
   const { chars, yield_time_ms: waitMs } = args;
+  const { key } = context;
   const yielding = yieldAfter(waitMs ?? (chars === '' ? LOOK_YIELD_MS : TYPE_YIELD_MS));
   try {
     if (chars === '')
       return await session.output({ reader: AGENT_READER, wait: 'exit', waitMs: yielding.maxMs }, key);
-    return await session.input({ ...pressed(chars), reader: AGENT_READER, yield: yielding }, key);
+    return await inputCall(session, { ...pressed(chars), reader: AGENT_READER, yield: yielding }, context);
   } catch (err) {
     // It ended first: the answer reports that.
     if (isError(err, 'no_running_process')) return session.output({ reader: AGENT_READER }, `${key}/end`);
