@@ -17,6 +17,8 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 /** What fails this often in a row, over seven seconds, does not pass by itself. */
 const LASTING_FAILURES = 4;
+/** What dies sooner after its restart would probably do so again. */
+const STEADY_MS = 5_000;
 
 /** Exists while `holdfast down` applies: watching commands then stop watching, and restart nothing. */
 export const stopMarker = (dataDir: string): string => join(dataDir, 'stopping');
@@ -32,16 +34,23 @@ export interface KeepOptions extends GivenOptions {
   answersOthers?: boolean | undefined;
 }
 
+type Process = keyof Restarts;
+
+/** Times are of `performance.now()`. */
 interface Outage {
   failures: number;
-  /** Of `performance.now()`. */
   retryAt: number;
+  /** When all was restarted; undefined as long as something is down. */
+  restartedAt?: number | undefined;
   /** The reason that was told last. */
-  told?: string;
+  told?: string | undefined;
   fault?: HoldfastError | undefined;
 }
 
 const NONE: Outage = { failures: 0, retryAt: 0 };
+
+const pauseAfter = (failures: number): number =>
+  Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
 
 export interface Keeping {
   /** For a process that answers others: why restarts fail, once several have; undefined otherwise. */
@@ -56,6 +65,7 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
   let busy = false;
   let isSilenceTold = false;
   let outage: Outage = NONE;
+  let restarting: Process = 'server';
   const look = async (): Promise<void> => {
     if (existsSync(stopMarker(dataDir))) {
       exitWith(new HoldfastError('engine_stopped', {}), json, options);
@@ -66,21 +76,34 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
     if (!server) return;
     const isServed = isAlive(server.identity);
     const isDown = !isServed || !runningWorker(dataDir);
+    const { restartedAt } = outage;
+    const isSteady = restartedAt === undefined || performance.now() - restartedAt > STEADY_MS;
+    if (isDown && !isSteady) onEarlyEnd(isServed ? 'worker' : 'server');
     if (isDown && performance.now() < outage.retryAt) return;
     const tellFirst = outage.failures === 0 ? tell : (): void => undefined;
     if (!isServed) {
       tellFirst('The Temporal server is gone; restarting it on the same database.');
+      restarting = 'server';
       await restart.server();
     }
     if (!runningWorker(dataDir)) {
       tellFirst('The worker is gone; starting another, which takes over its work.');
+      restarting = 'worker';
       await restart.worker();
     }
-    outage = NONE;
+    if (isDown) outage = { ...outage, restartedAt: performance.now(), fault: undefined };
+    else if (isSteady) outage = NONE;
     const silent = findSilentWorker(dataDir);
     // Not ended by us: someone may have stopped it to inspect it.
     if (silent && !isSilenceTold) tell(silent.message);
     isSilenceTold = silent !== undefined;
+  };
+  const onEarlyEnd = (what: Process): void => {
+    const failures = outage.failures + 1;
+    const told = `the ${what} ended again within ${STEADY_MS / 1_000} seconds of its start`;
+    if (told !== outage.told)
+      tell(`It is restarted less and less often: ${told}. See ${logOf(what, dataDir)}`);
+    outage = { failures, retryAt: performance.now() + pauseAfter(failures), told };
   };
   const onFailure = (err: unknown): void => {
     // This command's client still uses the old address, where something else may answer by now.
@@ -89,12 +112,12 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
     const reason = reasonOf(err);
     if (reason !== outage.told) tell(`It could not be restarted, and is tried again: ${reason}`);
     const failures = outage.failures + 1;
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** outage.failures);
     // Whether to wait for space on a full disk is decided where the disk is watched.
     const isLasting = failures >= LASTING_FAILURES && known.code !== 'storage_failed';
-    if (isLasting && json && !answersOthers) exitWith(toWaiting(known, dataDir), json, options);
-    const fault = isLasting && answersOthers ? toWaiting(known, dataDir) : undefined;
-    outage = { failures, retryAt: performance.now() + pauseMs, told: reason, fault };
+    const waiting = toWaiting(known, restarting, dataDir);
+    if (isLasting && json && !answersOthers) exitWith(waiting, json, options);
+    const fault = isLasting && answersOthers ? waiting : undefined;
+    outage = { failures, retryAt: performance.now() + pauseAfter(failures), told: reason, fault };
   };
   const timer = setInterval(() => {
     if (busy) return;
@@ -106,8 +129,14 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
   return { fault: () => outage.fault, stop: () => clearInterval(timer) };
 }
 
-/** For a request that was sent: it may still take effect, whatever is said of the start of a worker. */
-const toWaiting = (err: HoldfastError, dataDir: string): HoldfastError =>
+/** For a request that was sent: it may still take effect, whatever is said of the start of a process. */
+const toWaiting = (err: HoldfastError, what: Process, dataDir: string): HoldfastError =>
   err.effect === 'none'
-    ? new HoldfastError('worker_failed', { reason: err.detail, log: workerPaths(dataDir).log })
+    ? new HoldfastError(`${what === 'server' ? 'engine' : 'worker'}_failed`, {
+        reason: err.detail,
+        log: logOf(what, dataDir),
+      })
     : err;
+
+const logOf = (what: Process, dataDir: string): string =>
+  what === 'server' ? enginePaths(dataDir).logFile : workerPaths(dataDir).log;

@@ -27,7 +27,9 @@ import { lostInstances } from './task-journal';
 import type { StartFailure } from './start-failure';
 import {
   findSilentWorker,
+  isOf,
   isOfThisRelease,
+  lastWorker,
   runningWorker,
   workerPaths,
   type WorkerRecord,
@@ -66,7 +68,7 @@ export interface WorkerChoice {
   tools?: readonly string[] | undefined;
   /** Configuration, by absolute path; null: that of the data folder. Default: as before. */
   config?: string | null | undefined;
-  /** The host whose shells run here; null for agents alone. Default: `local`. */
+  /** The host whose shells run here; null for agents alone. If absent: as before on this server, at first `local`. */
   host?: string | null | undefined;
   /** Task queue of the agents; null: the default. If absent: as before. */
   queue?: string | null | undefined;
@@ -159,6 +161,14 @@ const serves = (
   (tools === undefined || isDeepStrictEqual(tools, record.tools)) &&
   (config === undefined || config === record.config);
 
+function hostAsBefore({
+  dataDir,
+  ...place
+}: Pick<WorkerChoice, 'dataDir' | 'address' | 'namespace'>): string | null {
+  const last = lastWorker(dataDir);
+  return last && isOf(last, place) ? last.host : LOCAL_HOST;
+}
+
 /** @param before of another server, choice or release; its sessions live on. It stays if the next one does not load. */
 async function startWorker(
   {
@@ -169,7 +179,7 @@ async function startWorker(
     workdir = recordedWorkdir(dataDir),
     tools = recordedTools(dataDir),
     config = recordedConfig(dataDir),
-    host = LOCAL_HOST,
+    host = hostAsBefore({ dataDir, address, namespace }),
     queue = recordedQueue(dataDir),
     join = false,
     onKept,

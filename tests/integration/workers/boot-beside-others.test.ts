@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { temporal } from '@temporalio/proto';
 import { agentWorkflowId } from '../../../contracts/ids';
 import { agentTasks } from '../../../workers/process/task-journal';
-import { ensureWorker } from '../../../workers/process/worker-process';
-import { runningWorker } from '../../../workers/process/worker-record';
+import { isAlive } from '../../../system/processes/process-identity';
+import { ensureWorker, type WorkerChoice } from '../../../workers/process/worker-process';
+import { runningWorker, type WorkerRecord } from '../../../workers/process/worker-record';
 import { endDataFolder } from '../../helpers/engines/end-data-folder';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { count } from '../../helpers/run/long-run';
@@ -22,8 +23,7 @@ const other = mkdtempSync(join(tmpdir(), 'holdfast-other-'));
 
 beforeAll(async () => {
   await engine.start();
-  const { address } = engine.server();
-  await ensureWorker({ dataDir: other, address, namespace: engine.namespace, host: null, env: process.env });
+  await startOther({ host: null });
 }, 60_000);
 afterAll(async () => {
   await endDataFolder(other);
@@ -32,6 +32,12 @@ afterAll(async () => {
   files.remove();
   expect(left).toEqual([]);
 }, 60_000);
+
+const startOther = (choice: Pick<WorkerChoice, 'host'>): Promise<WorkerRecord> => {
+  const { address } = engine.server();
+  const { namespace } = engine;
+  return ensureWorker({ dataDir: other, address, namespace, env: process.env, ...choice });
+};
 
 const nameOf = (agent: number): string => `open-${agent}`;
 
@@ -90,3 +96,11 @@ test('a worker that starts after a kill resets the agents that the killed one ha
   expect(lost.filter((id) => after.get(id)?.isSticky)).toEqual([]);
   expect(kept.map((id) => after.get(id))).toEqual(kept.map((id) => ({ isSticky: true, by: before.get(id) })));
 }, 600_000);
+
+test('a worker for agents alone that was killed is started again as one, by a command that chooses no host, too', async () => {
+  const killed = runningWorker(other)?.identity;
+  if (!killed) throw new Error('no worker');
+  process.kill(killed.pid, 'SIGKILL');
+  await until(() => !isAlive(killed));
+  expect(await startOther({})).toMatchObject({ host: null });
+}, 60_000);

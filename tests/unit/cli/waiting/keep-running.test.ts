@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepRunning, type Keeping } from '../../../../cli/waiting/keep-running';
+import { HoldfastError } from '../../../../contracts/errors/holdfast-error';
 import { createEngineFolder, enginePaths, writeRecord, type EngineRecord } from '../../../../engine/record';
 import { identityOf } from '../../../../system/processes/process-identity';
 import { until } from '../../../helpers/until';
@@ -10,6 +11,7 @@ import { until } from '../../../helpers/until';
 const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-keep-'));
 let keeping: Keeping;
 let said = '';
+let tries: number[] = [];
 beforeAll(() => {
   const paths = enginePaths(dataDir);
   createEngineFolder(paths);
@@ -18,25 +20,64 @@ beforeAll(() => {
   const write = (text: unknown): boolean => ((said += String(text)), true);
   jest.spyOn(process.stderr, 'write').mockImplementation(write);
 });
+beforeEach(() => {
+  said = '';
+  tries = [];
+});
+afterEach(() => keeping.stop());
 afterAll(() => {
-  keeping.stop();
   jest.restoreAllMocks();
   rmSync(dataDir, { recursive: true });
 });
 
+/** One second, then two. */
+function expectLongerPauses(): void {
+  const [one = 0, two = 0, three = 0] = tries;
+  expect(two - one).toBeGreaterThan(990);
+  expect(three - two).toBeGreaterThan(1_990);
+}
+
 test('a worker that cannot be started again is tried less and less often, and each reason is told once', async () => {
-  const tries: number[] = [];
   const worker = (): Promise<never> => {
     tries.push(performance.now());
     return Promise.reject(new Error(tries.length < 3 ? 'first' : 'second'));
   };
   keeping = keepRunning(dataDir, { server: () => Promise.resolve(), worker }, { answersOthers: true });
   await until(() => tries.length === 3);
-  const [one = 0, two = 0, three = 0] = tries;
-  expect(two - one).toBeGreaterThan(990);
-  expect(three - two).toBeGreaterThan(1_990);
+  expectLongerPauses();
   await until(() => said.includes('second'));
   expect(said.match(/The worker is gone|first|second/g)).toEqual(['The worker is gone', 'first', 'second']);
   // It may pass by itself yet.
   expect(keeping.fault()).toBeUndefined();
+}, 20_000);
+
+test('a worker that dies again and again right after its start is started less and less often, which is told once', async () => {
+  // It starts, but is gone at the next look.
+  const worker = (): Promise<void> => {
+    tries.push(performance.now());
+    return Promise.resolve();
+  };
+  keeping = keepRunning(dataDir, { server: () => Promise.resolve(), worker }, {});
+  await until(() => tries.length === 3);
+  expectLongerPauses();
+  expect(said.match(/The worker is gone|the worker ended again/g)).toEqual([
+    'The worker is gone',
+    'the worker ended again',
+  ]);
+}, 20_000);
+
+test('a request that waits for a server which cannot be restarted is told so, and not of its worker', async () => {
+  const server = (): Promise<never> => {
+    tries.push(performance.now());
+    return Promise.reject(new HoldfastError('port_in_use', { got: 7233 }));
+  };
+  const paths = enginePaths(dataDir);
+  // No process has this start time.
+  writeRecord(paths, { identity: { ...identityOf(process.pid), startTime: '1' } } as EngineRecord);
+  keeping = keepRunning(dataDir, { server, worker: () => Promise.resolve() }, { answersOthers: true });
+  await until(() => keeping.fault() !== undefined);
+  expect(keeping.fault()).toMatchObject({
+    code: 'engine_failed',
+    facts: { log: paths.logFile, reason: expect.stringContaining('7233') as unknown },
+  });
 }, 20_000);
