@@ -1,5 +1,5 @@
 // Runs one schedule on a server and a worker of its own, and returns its history.
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { packageRoot } from '../../../system/package-root';
@@ -71,8 +71,7 @@ export async function runSchedule(
 async function startEngine(engine: EngineOfItsOwn, { folder }: Recorder): Promise<void> {
   await engine.startServer();
   const args = JSON.stringify([TOOLS, 'mcp', folder]);
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
+  engine.configure(
     `[tools]\nmodules = [${JSON.stringify(TOOLS)}]\n` +
       `[mcp_servers.effects]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${args}\n`,
   );

@@ -48,6 +48,11 @@ export class EngineOfItsOwn {
     return this.connected;
   }
 
+  /** Writes the configuration for its next start. */
+  configure(toml: string): void {
+    writeFileSync(join(this.dataDir, 'holdfast.toml'), toml);
+  }
+
   /** Starts server and worker, or whichever is not running; `tools` and `config` as `up` takes them. */
   async start(choice: Pick<WorkerChoice, 'tools' | 'config'> = {}): Promise<void> {
     await this.startServer();

@@ -1,6 +1,4 @@
 // An engine of its own, a gateway on it and a client of its API, for the tests of a file.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Role } from '../../../contracts/gateway/api';
 import type { Gateway, GatewayOptions } from '../../../gateway/gateway';
 import { EngineOfItsOwn } from '../engines/engine-of-its-own';
@@ -32,7 +30,7 @@ export class GatewayOfItsOwn {
 
   async start({ config, role = 'operator', worker = true, gateway = {} }: StartOptions = {}): Promise<void> {
     const { engine, started } = this;
-    if (config !== undefined) writeFileSync(join(engine.dataDir, 'holdfast.toml'), config);
+    if (config !== undefined) engine.configure(config);
     await engine.startServer();
     if (worker) await engine.startWorker();
     await engine.connect();

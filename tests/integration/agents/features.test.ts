@@ -1,12 +1,10 @@
 // `[features] unified_exec = false` in holdfast.toml.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 
 const engine = new EngineOfItsOwn();
 beforeAll(async () => {
   await engine.startServer();
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[features]\nunified_exec = false\n');
+  engine.configure('[features]\nunified_exec = false\n');
   await engine.start();
 }, 60_000);
 afterAll(async () => {

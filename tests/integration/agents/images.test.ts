@@ -30,8 +30,7 @@ beforeAll(async () => {
   const { url } = simulator;
   const provider = (name: string, wireApi: string, address: string): string =>
     `[model_providers.${name}]\nbase_url = "${address}"\nwire_api = "${wireApi}"\nenv_key = "SIMULATOR_KEY"\n`;
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
+  engine.configure(
     provider('chat', 'chat', `${url}/v1`) +
       provider('messages', 'anthropic', url) +
       '[models."messages:blind"]\nimages = false\n' +

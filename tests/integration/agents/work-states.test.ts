@@ -1,5 +1,5 @@
 // What lists can be filtered by: what agents, turns and sessions are doing and what they wait for, in search attributes.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from '@temporalio/client';
@@ -22,7 +22,7 @@ const files = scratch();
 beforeAll(async () => {
   quietenRuntime();
   await engine.startServer();
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.agents]\nheld = "ask"\n');
+  engine.configure('[policy.agents]\nheld = "ask"\n');
   await engine.start();
 }, 60_000);
 afterAll(async () => {

@@ -1,5 +1,5 @@
 // What approvers see, on pages, at the command line and in answers: everything that they approve.
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../../client/agents/approval-desk';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
@@ -11,8 +11,7 @@ const engine = new EngineOfItsOwn();
 const files = scratch();
 
 beforeAll(async () => {
-  mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.agents]\nasked = "ask"\n');
+  engine.configure('[policy.agents]\nasked = "ask"\n');
   await engine.start();
 }, 60_000);
 afterAll(async () => {

@@ -1,5 +1,5 @@
 // Which approval the command line means: ids of scripts' calls, and those that callers choose, repeat.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
@@ -10,11 +10,7 @@ const engine = new EngineOfItsOwn();
 const files = scratch();
 
 beforeAll(async () => {
-  mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
-    '[policy.agents]\nasked = "ask"\n[policy.tools]\nwrite_file = "ask"\n',
-  );
+  engine.configure('[policy.agents]\nasked = "ask"\n[policy.tools]\nwrite_file = "ask"\n');
   await engine.start();
 }, 60_000);
 afterAll(async () => {

@@ -1,6 +1,6 @@
 // What needs approval by the policy: it waits, durably, for a yes or a no, and nothing runs before.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../../client/agents/approval-desk';
 import type { SessionHandle } from '../../../client/session-handle';
@@ -18,15 +18,13 @@ const engine = new EngineOfItsOwn();
 const files = scratch();
 const PATIENT = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_000 };
 const policy = (askSeconds: number, forbidden = 'forbidden', rules = ''): void =>
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
+  engine.configure(
     `[policy]\nask_timeout_sec = ${askSeconds}\n[policy.rules]\n${rules}` +
       `[policy.agents]\nasked = "ask"\n${forbidden} = "deny"\n` +
       '[policy.tools]\nwrite_file = "ask"\napply_patch = "deny"\n',
   );
 
 beforeAll(async () => {
-  mkdirSync(engine.dataDir, { recursive: true });
   policy(600);
   await engine.start();
 }, 60_000);

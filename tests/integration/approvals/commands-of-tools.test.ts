@@ -1,5 +1,5 @@
 // Commands that a tool runs outside of sessions: the policy holds them as it does those of sessions.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../../client/agents/approval-desk';
 import type { TurnResult } from '../../../contracts/agents/agent';
@@ -13,11 +13,7 @@ const engine = new EngineOfItsOwn();
 const files = scratch();
 
 beforeAll(async () => {
-  mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
-    '[policy.agents]\nasked = "ask"\nforbidden = "deny"\n',
-  );
+  engine.configure('[policy.agents]\nasked = "ask"\nforbidden = "deny"\n');
   await engine.start();
 }, 60_000);
 afterAll(async () => {

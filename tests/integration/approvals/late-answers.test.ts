@@ -1,5 +1,5 @@
 // Answers that come too late, or leave open what they are for, and questions that nobody asks any more.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId, MAIN_TASK_QUEUE } from '../../../contracts/ids';
 import type { Approval, ShownValue } from '../../../contracts/tools/approvals';
@@ -13,10 +13,9 @@ const engine = new EngineOfItsOwn();
 const files = scratch();
 const RULES = '[policy.agents]\nasked = "ask"\n[policy.tools]\nwrite_file = "ask"\n';
 const policy = (askSeconds: number): void =>
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), `[policy]\nask_timeout_sec = ${askSeconds}\n${RULES}`);
+  engine.configure(`[policy]\nask_timeout_sec = ${askSeconds}\n${RULES}`);
 
 beforeAll(async () => {
-  mkdirSync(engine.dataDir, { recursive: true });
   policy(600);
   await engine.start();
 }, 60_000);

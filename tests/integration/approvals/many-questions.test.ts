@@ -1,5 +1,5 @@
 // Many calls that wait for approval at the same time: what is said of them is bounded, whatever they hold.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import type { Approval } from '../../../contracts/tools/approvals';
@@ -12,8 +12,7 @@ const engine = new EngineOfItsOwn();
 const files = scratch();
 
 beforeAll(async () => {
-  mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.tools]\nwrite_file = "ask"\n');
+  engine.configure('[policy.tools]\nwrite_file = "ask"\n');
   await engine.start();
 }, 60_000);
 afterAll(async () => {

@@ -1,6 +1,6 @@
 // A canary secret, end to end: a real server, its worker, an agent. With its own engine, because its
 // worker knows secrets.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
 import { enginePaths } from '../../../engine/record';
@@ -25,9 +25,7 @@ beforeAll(async () => {
   files = scratch();
   const file = join(files.directory, 'secrets.toml');
   writeFileSync(file, `TOKEN = "${CANARY}"\nBOUND = "${BOUND}"\n`, { mode: 0o600 });
-  mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
+  engine.configure(
     `[secrets]\nfile = ${JSON.stringify(file)}\n[secrets.allow]\nTOKEN = {}\nNONE = {}\n` +
       `BOUND = { agents = ["bound*"], hosts = ["local"], use = ["command"] }\n`,
   );

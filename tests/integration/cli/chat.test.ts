@@ -1,6 +1,6 @@
 // Conversations on the command line: in real terminals, through pipes, with a real server.
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Terminal } from '@xterm/headless';
 import type { AgentResult } from '../../../contracts/agents/agent';
@@ -20,10 +20,7 @@ let files: Scratch;
 beforeAll(async () => {
   simulator = await ModelSimulator.start();
   files = scratch();
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
-    `[model_providers.sim]\nbase_url = "${simulator.url}/v1"\nwire_api = "chat"\n`,
-  );
+  engine.configure(`[model_providers.sim]\nbase_url = "${simulator.url}/v1"\nwire_api = "chat"\n`);
   await engine.start();
 }, 60_000);
 afterAll(async () => {

@@ -17,10 +17,7 @@ const files = scratch();
 
 beforeAll(async () => {
   await engine.startServer();
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
-    '[policy.tools]\nwrite_file = "ask"\n[policy.agents]\nheld = "ask"\n',
-  );
+  engine.configure('[policy.tools]\nwrite_file = "ask"\n[policy.agents]\nheld = "ask"\n');
   await engine.start();
 }, 60_000);
 afterAll(async () => {

@@ -25,7 +25,7 @@ const HEARTBEAT_MS = 10_000;
 const engine = new EngineOfItsOwn();
 const files = scratch();
 beforeAll(async () => {
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.agents]\n"held" = "ask"\n');
+  engine.configure('[policy.agents]\n"held" = "ask"\n');
   await engine.start();
 }, 60_000);
 afterAll(async () => {
@@ -302,7 +302,7 @@ test('what is encrypted is read with the keys of the client', async () => {
   const key = { id: 'k', file: join(sealed.dataDir, 'k.key') };
   writeFileSync(key.file, randomBytes(32).toString('base64'), { mode: 0o600 });
   const toml = '[encryption]\nkeys = [{ id = "k", file = "k.key" }]\nrequired = true\n';
-  writeFileSync(join(sealed.dataDir, 'holdfast.toml'), toml);
+  sealed.configure(toml);
   await sealed.start();
   const { address } = sealed.server();
   const { namespace } = sealed;

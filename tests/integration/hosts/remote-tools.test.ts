@@ -26,8 +26,7 @@ let session: SessionHandle;
 let folder: string;
 
 beforeAll(async () => {
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
+  engine.configure(
     `[policy.tools]\nnote = "ask"\nlarge = "deny"\n${BOTH_ASK}` +
       `[mcp_servers.fix]\ncommand = ${JSON.stringify(process.execPath)}\n` +
       `args = ${JSON.stringify([FIXTURE_FILE, 'stdio', journal])}\n`,

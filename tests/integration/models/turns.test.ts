@@ -1,5 +1,5 @@
 // Turns whose model is a provider over HTTP: a real worker, a real server, a simulated provider that fails.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { followTokens } from '../../../client/agents/live-tokens';
 import type { LiveToken } from '../../../contracts/models/live-tokens';
@@ -18,8 +18,7 @@ beforeAll(async () => {
   const { url } = simulator;
   const provider = (name: string, wireApi: string, address: string): string =>
     `[model_providers.${name}]\nbase_url = "${address}"\nwire_api = "${wireApi}"\nenv_key = "SIMULATOR_KEY"\n`;
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
+  engine.configure(
     provider('chat', 'chat', `${url}/v1`) +
       provider('responses', 'responses', `${url}/v1`) +
       provider('messages', 'anthropic', url) +

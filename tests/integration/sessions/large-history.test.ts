@@ -1,6 +1,6 @@
 // A session whose history grows by what its calls return, not by their number: it continues as new before the server
 // would end it, whatever holds it back.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionHandle } from '../../../client/session-handle';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
@@ -13,8 +13,7 @@ const PATIENT = { firstOutputMs: 600_000, betweenOutputMs: 600_000, maxMs: 600_0
 const PAGE_BYTES = 128 * 1024;
 
 beforeAll(async () => {
-  mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.tools]\nwrite_file = "ask"\n');
+  engine.configure('[policy.tools]\nwrite_file = "ask"\n');
   await engine.start();
 }, 60_000);
 afterAll(async () => {

@@ -2,7 +2,7 @@
 // alerts make of it in a real Prometheus.
 import { execFileSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -31,7 +31,7 @@ beforeAll(async () => {
     ...[`prometheus = "127.0.0.1:${ports.worker}"`, `prometheus_gateway = "127.0.0.1:${ports.gateway}"`],
     '[model_providers.absent]\nbase_url = "http://127.0.0.1:9/v1"',
   ];
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), lines.join('\n'));
+  engine.configure(lines.join('\n'));
   await engine.start({ tools });
   await use();
 }, 120_000);

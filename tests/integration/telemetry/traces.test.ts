@@ -32,7 +32,7 @@ beforeAll(async () => {
     `[telemetry]\notlp = "${url}"\nenv_otlp_headers = { Authorization = "COLLECTOR" }`,
     '[secrets]\nenv = ["PLANTED"]',
   ];
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), lines.join('\n'));
+  engine.configure(lines.join('\n'));
   Object.assign(process.env, env);
   await engine.startServer();
   await engine.startWorker({ tools });

@@ -262,7 +262,7 @@ describe('an interactive script', () => {
   );
 
   test('shows the model its transcript if the configuration says so', async () => {
-    writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[tools]\ninteractive_transcript = true\n');
+    engine.configure('[tools]\ninteractive_transcript = true\n');
     await engine.killWorker();
     await engine.startWorker({ env });
     const { agent, id, session } = await begun();

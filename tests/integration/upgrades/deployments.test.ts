@@ -109,7 +109,7 @@ test('on a server without deployments workers serve as before', async () => {
       settings: { 'system.enableDeploymentVersions': false },
       ...{ port, uiPort: port + 1 },
     });
-    writeFileSync(join(without.dataDir, 'holdfast.toml'), '[deployment]\nversioning = "auto-upgrade"\n');
+    without.configure('[deployment]\nversioning = "auto-upgrade"\n');
     await without.start();
     const session = without.client.session({ agent: 'plain', session: 0 });
     expect(await session.exec({ code: 'echo served' })).toMatchObject({ output: 'served\n' });

@@ -1,6 +1,6 @@
 // The release before this one against this one, both ways: workers, terminals, hosts and command lines, and going back. It
 // is built from its commit, once: in the usual run only what is built already is tested.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InboxItem } from '../../../contracts/gateway/api';
 import { packageRoot } from '../../../system/package-root';
@@ -38,8 +38,7 @@ let host: RemoteHost;
 beforeAll(async () => {
   if (missing !== undefined) return;
   await buildPrevious();
-  mkdirSync(engine.dataDir, { recursive: true });
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), '[policy.agents]\nasked = "ask"\n');
+  engine.configure('[policy.agents]\nasked = "ask"\n');
   await engine.startServer();
   await engine.connect();
   host = new RemoteHost('pi', engine.server().address);

@@ -25,7 +25,7 @@ const engine = new EngineOfItsOwn();
 const files = scratch();
 const keyFile = join(engine.dataDir, 'k.key');
 const limits = `[quota]\ntokens_per_day = 1000000\n[webhooks.${WEBHOOK}]\nurl = "https://example.com/hook"\nsecret_file = "hook.secret"\n`;
-const configure = (more = ''): void => writeFileSync(join(engine.dataDir, 'holdfast.toml'), more + limits);
+const configure = (more = ''): void => engine.configure(more + limits);
 let sealed: HoldfastClient;
 
 beforeAll(async () => {

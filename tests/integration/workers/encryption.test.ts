@@ -35,7 +35,7 @@ const stopping: (() => void)[] = [];
 function configure(keys: KeySource[], more = ''): void {
   const lines = keys.map((key) => `{ id = "${key.id}", file = "${key.id}.key" }`);
   const toml = `[encryption]\nkeys = [${lines.join(', ')}]\nrequired = true\n${more}\n[policy.agents]\nasked = "ask"\n`;
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), toml);
+  engine.configure(toml);
 }
 
 const connect = (keys: KeySource[]): Promise<HoldfastClient> =>

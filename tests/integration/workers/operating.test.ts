@@ -27,10 +27,7 @@ beforeAll(async () => {
   const secrets = join(engine.dataDir, 'secrets.toml');
   writeFileSync(secrets, `PASSWORD = "${SECRET}"\n`, { mode: 0o600 });
   chmodSync(secrets, 0o600);
-  writeFileSync(
-    join(engine.dataDir, 'holdfast.toml'),
-    '[secrets]\nfile = "secrets.toml"\n[log]\nlevel = "trace"\n',
-  );
+  engine.configure('[secrets]\nfile = "secrets.toml"\n[log]\nlevel = "trace"\n');
   await engine.start({ tools: [MODULE] });
 }, 60_000);
 afterAll(async () => {

@@ -1,7 +1,7 @@
 // X4: the sandbox of `holdfast.toml`, from the command line to the terminal. With its own engine, because its worker
 // confines everything it runs.
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -31,9 +31,8 @@ whereSandboxed(`a sandboxed worker${missing === undefined ? '' : ` (not checked:
     url = `http://${FAR}:${port}`;
     workdir = mkdtempSync(join(tmpdir(), 'holdfast-confined-'));
     outside = mkdtempSync(join(tmpdir(), 'holdfast-outside-'));
-    mkdirSync(engine.dataDir, { recursive: true });
     const config = `[sandbox]\nmode = "required"\nnetwork = ["${FAR}:${port}"]\nreadable = ["${outside}"]\n`;
-    writeFileSync(join(engine.dataDir, 'holdfast.toml'), config);
+    engine.configure(config);
     const { code, stderr } = await engine.cli(['up', '--workdir', workdir]);
     if (code !== 0) throw new Error(stderr);
     await engine.start();

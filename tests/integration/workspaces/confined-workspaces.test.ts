@@ -21,7 +21,7 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
     writeFileSync(join(shared, 'secrets', 'key'), 'secret\n');
     const hidden = `hidden = ["${join(shared, 'secrets')}"]`;
     const config = `[sandbox]\nmode = "required"\n${hidden}\n[checkpoints]\nenabled = "on"\n`;
-    writeFileSync(join(engine.dataDir, 'holdfast.toml'), config);
+    engine.configure(config);
     await engine.start();
   }, 60_000);
   afterAll(async () => {

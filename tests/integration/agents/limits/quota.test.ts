@@ -21,8 +21,7 @@ import { until } from '../../../helpers/until';
 const DAY_MS = 86_400_000;
 const engine = new EngineOfItsOwn();
 const files = scratch();
-const configure = (limits: string): void =>
-  writeFileSync(join(engine.dataDir, 'holdfast.toml'), `[quota]\n${limits}\n`);
+const configure = (limits: string): void => engine.configure(`[quota]\n${limits}\n`);
 
 beforeAll(async () => {
   quietenRuntime();
