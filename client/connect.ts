@@ -25,6 +25,8 @@ export interface ResolvedServer {
 const CONNECT_MS = 10_000;
 /** Two minutes by default: so long would a server that is back not be found. */
 const FIND_AGAIN_MS = 1_000;
+/** No proxy reaches it: there it would be the proxy's own machine. */
+const THIS_MACHINE = /^(localhost|127(\.\d+){3}|\[::1\])(:|$)/;
 
 /** Flags over environment over profile. Throws `config_invalid` for a profile that cannot be read. */
 export function resolveServer(choice: ServerChoice, env: NodeJS.ProcessEnv): ResolvedServer {
@@ -74,6 +76,7 @@ export async function connectTemporal(
       channelArgs: {
         'grpc.initial_reconnect_backoff_ms': FIND_AGAIN_MS,
         'grpc.max_reconnect_backoff_ms': FIND_AGAIN_MS,
+        ...(THIS_MACHINE.test(address) && { 'grpc.enable_http_proxy': 0 }),
         ...server.connection?.channelArgs,
       },
       address,

@@ -220,9 +220,9 @@ async function startServer(
 }
 
 async function waitUntilReady(record: EngineRecord, token: string, signal?: AbortSignal): Promise<Readiness> {
-  const deadline = Date.now() + READY_TIMEOUT_MS;
+  const deadline = performance.now() + READY_TIMEOUT_MS;
   const isRunning = (): boolean => isAlive(record.identity) && isGuarded(record);
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     signal?.throwIfAborted();
     // In this order: if the processes are still alive after the answer, the answer was theirs.
     if ((await answers(record)) && (await guardAnswers(record, token)) && isRunning()) return 'ready';

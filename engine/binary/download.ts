@@ -60,14 +60,14 @@ function abortWhenStalled(
   progress: (line: string) => void,
 ): () => void {
   let bytes = 0;
-  let grewAt = Date.now();
+  let grewAt = performance.now();
   const timer = setInterval(() => {
     const now = sizeOf(folder);
     if (now !== bytes) {
       bytes = now;
-      grewAt = Date.now();
+      grewAt = performance.now();
       progress(`Downloading the Temporal server: ${Math.round(bytes / 1e6)} MB.`);
-    } else if (Date.now() - grewAt > STALL_MS) {
+    } else if (performance.now() - grewAt > STALL_MS) {
       stalled.abort(new Error(`nothing arrived for ${STALL_MS / 1000} s`));
     }
   }, LOOK_EVERY_MS);

@@ -28,9 +28,17 @@ export const placesWithCheckpoints =
     return cwd !== null || (host === LOCAL_HOST && inRepository(workdir));
   };
 
+/**
+ * True also where something cannot be looked at, a link to itself for instance: the checkpoint says why it is missing.
+ * An error here would cost the model's answer, which is paid for.
+ */
 function inRepository(folder: string): boolean {
-  for (let at = folder; ; at = dirname(at)) {
-    if (gitDirIn(at) !== undefined) return true;
-    if (at === dirname(at)) return false;
+  try {
+    for (let at = folder; ; at = dirname(at)) {
+      if (gitDirIn(at) !== undefined) return true;
+      if (at === dirname(at)) return false;
+    }
+  } catch {
+    return true;
   }
 }

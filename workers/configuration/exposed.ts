@@ -83,10 +83,17 @@ export const moduleFiles = (files: readonly string[]): Place[] =>
 
 const CODE = /\.([cm]?[jt]sx?|py|sh|bash|rb|pl|php|jar|wasm|lua|so)$/i;
 
-/** Whether an argument names a file that its program is likely to run, not just read. */
+/**
+ * Whether an argument names a file that its program is likely to run, not just read. One that this user may not look at
+ * could be: its program may run as somebody else. Most arguments are no paths at all.
+ */
 function isCode(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && stats.isFile() && (CODE.test(path) || (stats.mode & 0o111) !== 0);
+  try {
+    const stats = statSync(path);
+    return stats.isFile() && (CODE.test(path) || (stats.mode & 0o111) !== 0);
+  } catch (err) {
+    return (err as NodeJS.ErrnoException).code === 'EACCES';
+  }
 }
 
 /** A key or a secret is in a file or in a variable of the environment. */

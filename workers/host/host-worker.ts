@@ -127,7 +127,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
   const access = new HostAccess(dataDir, host);
   const audit = new AuditLog(dataDir, host, log);
   const gate = new CommandGate(checks, policy, audit);
-  const ofFiles = new HostWorkspaces({ ...options, client: client.temporal });
+  const ofFiles = new HostWorkspaces({ ...options, client: client.temporal, serverTime });
   const { workspaces, trees } = ofFiles;
   const sandboxOf = (agent: string): Sandbox | undefined => ofFiles.sandboxOf(agent);
   const files = new FilesHost({ host, cwd, env, sandboxOf, access, audit });

@@ -29,6 +29,8 @@ export interface HostWorkspacesOptions {
   checkpoints: CheckpointSettings;
   /** How long the checkpoints of an ended agent are kept, in milliseconds. */
   keepMs: number;
+  /** Asked before checkpoints are removed: the clock of this machine may be months ahead. */
+  serverTime: () => Promise<number>;
   log: (message: string, facts: object) => void;
 }
 
@@ -112,7 +114,9 @@ export class HostWorkspaces {
     const found = await describeIfThere(this.options.client, agentWorkflowId(agent));
     if (!found) return !isFull;
     const { closeTime } = found;
-    return closeTime === undefined || (!isFull && closeTime.getTime() > Date.now() - this.options.keepMs);
+    if (closeTime === undefined || isFull) return closeTime === undefined;
+    const keptUntil = closeTime.getTime() + this.options.keepMs;
+    return keptUntil > Date.now() || keptUntil > (await this.options.serverTime());
   }
 }
 

@@ -2,7 +2,7 @@
 // while the worker runs.
 import { isDeepStrictEqual } from 'node:util';
 import type { DailyQuota } from '../../contracts/models/daily-quota';
-import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
 import type { PolicySettings } from '../../contracts/tools/policy';
 import { packageVersion } from '../../system/package-root';
 import type { McpServerStatus } from '../../tools/mcp/mcp-server';
@@ -79,8 +79,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
       ({ policy, quota } = now);
       if (hasServers) servers.reconcile(trusted(now));
     } catch (err) {
-      if (!(err instanceof HoldfastError)) throw err;
-      found([`The previous configuration stays in effect. ${err.message}`]);
+      found([`The previous configuration stays in effect. ${reasonOf(err)}`]);
       if (hasServers) servers.reconcile(servers.settings());
     }
   };

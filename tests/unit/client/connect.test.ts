@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testClient } from '../../helpers/engines/temporal';
 import { connectTemporal, resolveServer } from '../../../client/connect';
 
 let folder: string;
@@ -60,6 +61,17 @@ test('a profile with an API key connects with TLS and that key', () => {
 test('a missing profile is a configuration error that names it', () => {
   expect(() => resolveServer({ profile: 'absent' }, env)).toThrow(/config_invalid|absent/);
 });
+
+test('a proxy in the environment is not asked for a server on this machine', async () => {
+  const { address } = await testClient();
+  process.env.https_proxy = 'http://127.0.0.1:1';
+  try {
+    const { connection } = await connectTemporal({ ...resolveServer({ address }, {}), namespace: 'default' });
+    await connection.close();
+  } finally {
+    delete process.env.https_proxy;
+  }
+}, 60_000);
 
 test('an address where nothing answers is no_server, with the address', async () => {
   const server = resolveServer({ address: '127.0.0.1:1' }, {});

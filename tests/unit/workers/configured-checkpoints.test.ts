@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configurationSchema } from '../../../contracts/schemas/configuration/configuration';
@@ -42,6 +42,22 @@ describe('by default', () => {
     expect(placesWithCheckpoints(DEFAULT_CHECKPOINTS, workdir)(place)).toBe(has);
   });
 });
+
+test.each<[string, (git: string) => void]>([
+  ['a link to itself', (git) => symlinkSync('.git', git)],
+  [
+    'a file that names a folder by too long a name',
+    (git) => writeFileSync(git, `gitdir: ${'x'.repeat(300)}`),
+  ],
+])(
+  '%s as .git in the shared folder costs no model’s answer: the checkpoint says why it is missing',
+  (_, put) => {
+    const workdir = mkdtempSync(join(tmpdir(), 'holdfast-places-'));
+    put(join(workdir, '.git'));
+    expect(placesWithCheckpoints(DEFAULT_CHECKPOINTS, workdir)({ host: 'local', cwd: null })).toBe(true);
+    rmSync(workdir, { recursive: true });
+  },
+);
 
 test.each([
   ['on', true],

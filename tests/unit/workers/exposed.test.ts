@@ -147,3 +147,17 @@ test('an MCP server may be given a folder of the workspace to serve', () => {
   const [server] = configuration.mcpServers;
   expect(server && trustedServer(server, exposed).fault).toBeNull();
 });
+
+test('arguments that are no paths, or lead nowhere, keep no secrets and no MCP server from being used', () => {
+  const loop = join(folder, 'loop');
+  symlinkSync(loop, loop);
+  const words = ['-c', `printf %s {name} # /${'x'.repeat(300)}/`, `${loop}/script.sh`];
+  const { configuration, exposed } = configure(
+    `[secrets]\ncommand = ${JSON.stringify(['sh', ...words])}\n` +
+      `[mcp_servers.a]\ncommand = "sh"\nargs = ${JSON.stringify(words)}`,
+  );
+  expect(refusal(() => refuseExposedParts(configuration, exposed))).toBe('');
+  const [server] = configuration.mcpServers;
+  if (!server) throw new Error('no server');
+  expect(trustedServer(server, exposed).fault).toBeNull();
+});

@@ -13,9 +13,12 @@ const log = jest.fn<undefined, [message: string, facts: object]>();
 let temporal: Client;
 let own: ReturnType<typeof testHost>;
 let files: HostWorkspaces;
+/** By the server's clock, in milliseconds. */
+let now: number;
 
 beforeEach(async () => {
   log.mockClear();
+  now = Infinity;
   ({ temporal } = await testClient());
   own = testHost();
   writeFileSync(join(own.cwd, 'file'), 'text');
@@ -26,6 +29,7 @@ beforeEach(async () => {
     sandbox: undefined,
     checkpoints: { ...DEFAULT_CHECKPOINTS, enabled: 'on' },
     keepMs: 0,
+    serverTime: () => Promise.resolve(now),
     log,
   });
 });
@@ -69,4 +73,18 @@ test('a folder that cannot be left is named, and keeps neither other folders nor
   // Not the one that somebody has removed.
   const error = expect.stringMatching(new RegExp(`^folder of ${stuck}: [^;]*$`)) as string;
   expect(told()).toEqual([{ error }]);
+});
+
+test('a host whose clock is ahead removes no checkpoint that is still kept by the clock of the server', async () => {
+  const ended = uniqueId('ended');
+  const folder = await folderOf(ended);
+  await terminate(ended);
+  now = 0;
+  files.looks.start({ now: true });
+  await until(() => !existsSync(folder));
+  await files.looks.end();
+  expect(await files.workspaces.agents()).toContain(ended);
+  now = Infinity;
+  files.looks.start({ now: true });
+  await until(async () => !(await files.workspaces.agents()).includes(ended));
 });
