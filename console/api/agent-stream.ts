@@ -4,7 +4,7 @@ import { createContext } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { AgentOverview, Message } from '../../contracts/agents/agent';
 import type { LiveToken } from '../../contracts/models/live-tokens';
-import { callApi, pathOf, problemOf, type ProblemText } from './call-api';
+import { callApi, isOutOfReach, pathOf, problemOf, type ProblemText } from './call-api';
 import { followEvents } from './event-streams';
 
 /** Stands for what was written while nobody looked, as the gateway writes it. */
@@ -20,6 +20,8 @@ export interface AgentStream {
   /** Null while it is open. */
   ended: Signal<string | null>;
   problem: Signal<ProblemText | null>;
+  /** There is no such agent, or it is not this person's to see. */
+  isMissing: Signal<boolean>;
 }
 
 export function useAgentStream(id: string): AgentStream {
@@ -28,6 +30,7 @@ export function useAgentStream(id: string): AgentStream {
   const live = useSignal('');
   const ended = useSignal<string | null>(null);
   const problem = useSignal<ProblemText | null>(null);
+  const isMissing = useSignal(false);
   useEffect(() => {
     const over = new AbortController();
     let run: string | undefined;
@@ -35,10 +38,11 @@ export function useAgentStream(id: string): AgentStream {
       callApi<AgentOverview>('GET', pathOf('agents', id), undefined, { signal: over.signal }).then(
         (state) => void (overview.value ??= state),
         (err: unknown) => {
-          if (over.signal.aborted || overview.value) return;
+          const hasNoEvents = isOutOfReach(err);
+          if (over.signal.aborted || (overview.value && !hasNoEvents)) return;
           problem.value = problemOf(err);
-          // An agent that is not there has no events.
-          if (problem.value.code === 'not_found') stop();
+          isMissing.value = hasNoEvents;
+          if (hasNoEvents) stop();
         },
       );
     const handlers = {
@@ -70,13 +74,13 @@ export function useAgentStream(id: string): AgentStream {
         }),
     };
     // What was written meanwhile is not told again before it is recorded.
-    const onReturn = (): void => {
+    const onReopen = (): void => {
       if (live.value !== '') live.value += GAP;
     };
     const path = `${pathOf('agents', id)}/events`;
     // A stream cannot say why there is none: `check` does.
     const follow = (): (() => void) =>
-      followEvents(path, { last: 'ended', check: read, handlers, whileSeen: { onReturn } });
+      followEvents(path, { last: 'ended', check: read, handlers, whileSeen: true, onReopen });
     let stop = follow();
     void read();
     return () => {
@@ -84,5 +88,5 @@ export function useAgentStream(id: string): AgentStream {
       stop();
     };
   }, [id]);
-  return { overview, messages, live, ended, problem };
+  return { overview, messages, live, ended, problem, isMissing };
 }

@@ -90,6 +90,10 @@ export const problemOf = (err: unknown): ProblemText =>
 export const isRefused = (err: unknown): boolean =>
   err instanceof ApiProblem && err.status >= 400 && err.status < 500;
 
+/** Whether asking again brings nothing else: there is no such thing, or it is not this person's to see. */
+export const isOutOfReach = (err: unknown): boolean =>
+  err instanceof ApiProblem && [400, 403, 404].includes(err.status);
+
 export const pathOf = (...parts: (string | number)[]): string =>
   `/v1/${parts.map((part) => encodeURIComponent(part)).join('/')}`;
 

@@ -31,7 +31,9 @@ interface StreamOptions {
   /** Each by the name of its event. */
   handlers: Handlers;
   /** Only while the page is in view: it keeps one of the six connections that a browser has for all its tabs. */
-  whileSeen?: { onReturn: () => void };
+  whileSeen?: boolean;
+  /** Of each connection but the first: what was told in between and not recorded is lost. */
+  onReopen?: () => void;
   /** Told in place of the page when what is shown may be old. */
   onTrouble?: (hasTrouble: boolean) => void;
   /** The event after which there are no others. */
@@ -43,7 +45,14 @@ interface StreamOptions {
 /** Returns the function that ends it. */
 export function followEvents(
   path: string,
-  { handlers, whileSeen, onTrouble, last, check = () => callApi('GET', '/v1/me') }: StreamOptions,
+  {
+    handlers,
+    whileSeen = false,
+    onReopen,
+    onTrouble,
+    last,
+    check = () => callApi('GET', '/v1/me'),
+  }: StreamOptions,
 ): () => void {
   const who = {};
   const trouble = onTrouble ?? ((hasTrouble: boolean): void => setTrouble(who, hasTrouble));
@@ -52,6 +61,7 @@ export function followEvents(
   let silence: ReturnType<typeof setTimeout> | undefined;
   let attempt = 0;
   let lastId = '';
+  let hasOpened = false;
   let isOver = false;
   const close = (): void => {
     clearTimeout(timer);
@@ -63,10 +73,7 @@ export function followEvents(
     if (document.hidden) {
       close();
       trouble(false);
-    } else if (!source) {
-      if (lastId !== '') whileSeen?.onReturn();
-      open();
-    }
+    } else if (!source) open();
   };
   const end = (): void => {
     isOver = true;
@@ -87,6 +94,8 @@ export function followEvents(
     source = new EventSource(lastId === '' ? path : `${path}?after=${encodeURIComponent(lastId)}`);
     source.onopen = () => {
       attempt = 0;
+      if (hasOpened) onReopen?.();
+      hasOpened = true;
       hear();
       trouble(false);
     };

@@ -44,9 +44,12 @@ export function followOverview({ name, role, agents }: Me): void {
       : followEvents(PATH, { handlers: HANDLERS });
 }
 
-/** What another command of the same session asks is another one. When it began to wait is not: some print meanwhile. */
-export const keyOf = ({ kind, agent, approval, session, text }: InboxItem): string =>
-  [kind, agent, approval?.key ?? (session ? keyOfPrompt(session) : text)].join(' ');
+/**
+ * What another command of the same session asks is another one. When it began to wait is not: some print meanwhile. A
+ * failure is told by its time: the next one may have the same text, and the text of one may be learnt later.
+ */
+export const keyOf = ({ kind, agent, approval, session, since }: InboxItem): string =>
+  [kind, agent, approval?.key ?? (session ? keyOfPrompt(session) : since)].join(' ');
 
 const keyOfPrompt = ({ workflowId, prompt, echo }: NonNullable<InboxItem['session']>): string =>
   [workflowId, prompt?.command, echo].join(' ');

@@ -22,13 +22,12 @@ import { TimeLineView } from '../parts/time-line';
 import { TerminalTile } from '../terminal/tile';
 
 export function AgentPage({ id }: { id: string }): VNode {
-  const { overview, messages, live, ended, problem } = useAgentStream(id);
+  const { overview, messages, live, ended, problem, isMissing } = useAgentStream(id);
   const state = overview.value;
   const open = useSignal<string | null>(null);
   const isTimeLineOpen = useSignal(false);
   const asking = useSignal<RewindQuestion | null>(null);
   const isEnded = ended.value !== null || state?.status === 'ended';
-  const isMissing = problem.value?.code === 'not_found';
   const { query } = place.value;
   const shown = /^\d{1,9}$/.exec(query.get('message') ?? '')?.[0];
   const ask = (to: number): void => void (asking.value = { to, what: 'both' });
@@ -83,7 +82,7 @@ export function AgentPage({ id }: { id: string }): VNode {
               )}
             </div>
           )}
-          {!isMissing && (
+          {!isMissing.value && (
             <details class="more" onToggle={(event) => (isTimeLineOpen.value = event.currentTarget.open)}>
               <summary>What happened, and when</summary>
               {isTimeLineOpen.value && (

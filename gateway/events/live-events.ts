@@ -4,10 +4,11 @@ import { EventEmitter } from 'node:events';
 import { followTokens } from '../../client/agents/live-tokens';
 import type { RunningModelCall } from '../../client/agents/model-calls';
 import type { ShellState } from '../../contracts/agents/agent';
+import type { LiveToken } from '../../contracts/models/live-tokens';
 import { logEnd } from '../../exec/output/log-reader';
 import { sessionPaths } from '../../exec/session-paths';
 import type { Event } from './event';
-import { WrittenElsewhere } from './written-elsewhere';
+import { GAP, WrittenElsewhere } from './written-elsewhere';
 
 const LOOK_MS = 250;
 
@@ -86,6 +87,18 @@ function endOf(log: string): number {
 
 const MAX_KEPT = 2_000;
 
+/** Of a reply whose tokens are dropped, what came before them is shown no longer: it may have been discarded meanwhile. */
+function gapIn(dropped: readonly Event[]): Event[] {
+  const last = dropped.findLast(({ event }) => event === 'token')?.data as LiveToken | undefined;
+  if (last === undefined || last.kind === 'end') return [];
+  const { agent, turn } = last;
+  const tokens: LiveToken[] = [
+    { kind: 'reset', agent, turn },
+    { kind: 'text', agent, turn, text: GAP },
+  ];
+  return tokens.map((data) => ({ event: 'token', data }));
+}
+
 /** What one follower has not read yet. */
 export class LiveQueue {
   private events: Event[] = [];
@@ -95,8 +108,8 @@ export class LiveQueue {
 
   constructor(source: LiveEvents) {
     this.leave = source.subscribe((event) => {
-      // Of a client that does not read, nothing is kept that the recorded events do not tell.
-      if (this.events.length === MAX_KEPT) this.events = [];
+      // Of a client that does not read, nothing is kept that the recorded events do not tell, but that a reply has a gap.
+      if (this.events.length === MAX_KEPT) this.events = gapIn(this.events);
       this.events.push(event);
       this.wake?.();
     });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { RunningModelCall } from '../../client/agents/model-calls';
 import { LIVE_TOKENS_FOLDER, type LiveToken } from '../../contracts/models/live-tokens';
 
-/** Stands for what was written between two looks and is no longer there. */
-const GAP = '\u2026';
+/** Stands for what was written while nobody looked, and is no longer there. */
+export const GAP = '\u2026';
 
 export class WrittenElsewhere {
   private shown: { id: string; attempt: number; turn: string; length: number } | undefined;

@@ -237,21 +237,50 @@ test('the list goes on showing what an agent is doing after a request for it was
   await opened.close();
 });
 
-test('an agent that is not there is no lost connection, and has no time line', async () => {
+test.each([
+  ['is not there', 'ours-at-all'],
+  ['has no possible id', 'ours at all'],
+  ['a token does not cover', 'of-others'],
+])('an agent that %s is no lost connection, has no time line, and is asked for once', async (_, id) => {
   const opened = await setting.open();
   const { page } = opened;
+  const { gateway } = setting;
+  const grant = { name: 'some', role: 'operator', agents: ['ours*'], validMs: null } as const;
+  await page.goto(`${gateway.url}/#token=${(await gateway.tokens.create(grant)).token}`);
   // Even for a moment.
   await page.evaluate(`new MutationObserver(() => {
     window.wasOffline ||= document.querySelector('.offline') !== null;
   }).observe(document.body, { childList: true, subtree: true })`);
-  const refused = page.waitForResponse(/nobody-at-all\/events/);
-  await page.route('**/agents/nobody-at-all', (route) => void refused.then(() => route.continue()));
-  await opened.goto('agents/nobody-at-all');
-  await page.getByRole('alert').filter({ hasText: 'does not exist' }).waitFor();
+  const path = encodeURIComponent(id);
+  const refused = page.waitForResponse((response) => response.url().endsWith(`${path}/events`));
+  let streams = 0;
+  await page.route(`**/v1/agents/${path}/events`, (route) => void (streams++, route.continue()));
+  await page.route(`**/v1/agents/${path}`, (route) => void refused.then(() => route.continue()));
+  await opened.goto(`agents/${path}`);
+  await page.getByRole('alert').waitFor();
   expect(await page.getByText('What happened, and when').count()).toBe(0);
   await opened.goto('hosts');
   await page.getByText('No other machine has connected').waitFor();
   expect(await page.evaluate('window.wasOffline ?? false')).toBe(false);
+  expect(streams).toBe(1);
+  await opened.close();
+});
+
+test('what was written while the connection was lost is marked in the reply that is being written', async () => {
+  const id = await start([{ text: 'done' }]);
+  await until(isIdle(id));
+  const opened = await setting.open();
+  const { page } = opened;
+  const tokens = ['The password is not ', 'needed.'];
+  // Each connection ends after a token, the last one does not.
+  await page.route(`**/v1/agents/${id}/events`, (route) => {
+    const text = tokens.shift();
+    const data = JSON.stringify({ kind: 'text', agent: id, turn: 'turn', text });
+    const body = `retry: 50\n\nevent: token\ndata: ${data}\n\n`;
+    if (text !== undefined) void route.fulfill({ contentType: 'text/event-stream', body });
+  });
+  await opened.goto(`agents/${id}`);
+  await page.getByText('The password is not \u2026needed.').waitFor();
   await opened.close();
 });
 
