@@ -1,6 +1,7 @@
 // Runs the workers of a data folder in this process until SIGINT or SIGTERM: for `holdfast up`, which starts it
 // detached, and for `holdfast worker`, which a service manager starts.
 import { flushCompileCache } from 'node:module';
+import { setFlagsFromString } from 'node:v8';
 import { makeTelemetryFilterString } from '@temporalio/worker';
 import { resolveServer } from '../../client/connect';
 import { serverTrouble } from '../../client/delivery/server-trouble';
@@ -21,6 +22,12 @@ import { createWorkers } from '../create-workers';
 import { installRuntime, metricsExporter } from '../telemetry/install-runtime';
 import { serveProbes } from './probes';
 import { runningWorker, startBeating, workerPaths, type WorkerRecord } from './worker-record';
+
+/**
+ * When V8 collects the old generation: at a third more than what was alive the last time. By itself it waits until the heap
+ * has doubled or tripled in each of two threads, and what it once took from the system it seldom gives back.
+ */
+const COLLECT_SOONER = '--heap-growing-percent=30';
 
 export interface RunOptions {
   dataDir: string;
@@ -51,6 +58,7 @@ export interface RunOptions {
  */
 export async function runWorker(options: RunOptions): Promise<void> {
   outliveLog();
+  setFlagsFromString(COLLECT_SOONER);
   const { dataDir, config, host, tools: files } = options;
   const running = runningWorker(dataDir);
   if (running && running.identity.pid !== process.pid)
