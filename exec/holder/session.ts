@@ -33,11 +33,7 @@ import { ToolCalls } from './calls/tool-calls';
 import type { CommandTools } from './shell/tools-script';
 import { bySteadyClock, whenDecided } from './waiting/when-decided';
 
-interface End {
-  exitCode: number | null;
-  signal?: string | undefined;
-  killedBy?: KilledBy | null;
-}
+type End = Pick<CommandRecord, 'exitCode'> & Partial<Pick<CommandRecord, 'signal' | 'killedBy' | 'missing'>>;
 
 export class Session {
   readonly secrets = new SessionSecrets();
@@ -148,9 +144,9 @@ export class Session {
     });
   }
 
-  /** Where typing goes; null if nothing runs that could read it, also while the end of a command is held. */
+  /** Where typing goes; null if nothing runs that could read it, also while the end of a command is not told yet. */
   private get receiver(): Life | null {
-    return this.running && this.shellLives && !this.heldEnd ? this.life : null;
+    return this.running && this.shellLives && !this.life?.shell.hasEnded ? this.life : null;
   }
 
   /** Types into the running process. Repeating an id types nothing. */
@@ -204,7 +200,7 @@ export class Session {
 
   /** Lets scripts that only the terminal of the running command reaches call tools. */
   arm(request: Verbs['arm']['request'], over: AbortSignal): Promise<Verbs['arm']['answer']> {
-    return this.inBand.arm(request, this.running ? this.token : null, over);
+    return this.inBand.arm(request, this.receiver && this.token, over);
   }
 
   get size(): TerminalSize {
@@ -265,7 +261,7 @@ export class Session {
       // It was not handed over: the session is free, and the same id may be sent again.
       this.running = false;
       life.watch.stop();
-      life.shell.discard();
+      life.shell.endCommand();
       this.command = before;
       this.records.remove(command);
       this.changes.notify();
@@ -294,9 +290,11 @@ export class Session {
   /** A command is over once all of its output can be read. */
   private finishWhenWritten(end: End): void {
     this.record(this.secrets.mask.end(this.inBand.end()));
+    // Looked up now: a reset removes the epoch's files before it tells a held end.
+    const known = { ...end, missing: this.life?.shell.missingPackages() };
     // The first end counts: a shell that dies later did not end the command.
-    if (this.running && this.log.isStalled) this.heldEnd ??= end;
-    else this.finish(end);
+    if (this.running && this.log.isStalled) this.heldEnd ??= known;
+    else this.finish(known);
   }
 
   private finish(end: End): void {
@@ -306,9 +304,8 @@ export class Session {
     this.life?.watch.stop();
     this.life?.input.stop();
     if (this.life) this.life.input = new InputWriter(this.life.shell);
-    const { exitCode, signal = null, killedBy = null } = end;
+    const { exitCode, signal = null, killedBy = null, missing } = end;
     const ending = { to: this.log.accepted, exitCode, signal, killedBy, endedAt: Date.now() };
-    const missing = this.life?.shell.missingPackages();
     this.command = { ...this.command, ...ending, ...(missing && { missing }) };
     this.records.settle(this.command);
     this.log.sync();
@@ -324,7 +321,10 @@ export class Session {
 
   private onWaiting(shell: Shell): void {
     // Nothing drives the other shell: our command is over, and the next one begins in a shell of ours.
-    if (this.life?.watch.current && shell.isReplaced) this.onShellEnd(0);
+    if (this.life?.watch.current && shell.isReplaced) {
+      shell.endCommand();
+      this.onShellEnd(0);
+    }
     this.changes.notify();
   }
 
@@ -333,14 +333,14 @@ export class Session {
     if (!life) return this.lives.endSpare();
     this.shellLives = false;
     life.input.stop();
-    this.record(this.secrets.mask.end(this.inBand.end()));
-    if (this.heldEnd) this.finish(this.heldEnd);
-    const wasRunning = this.running ? this.command : null;
+    this.record(this.secrets.mask.push(this.inBand.end()));
+    const wasRunning = this.running && !life.shell.hasEnded ? this.command : null;
     // Set before the kill: a dying bash may report its own exit first.
     if (wasRunning) this.command = { ...wasRunning, killedBy };
     life.watch.stop();
     const left = await life.shell.end();
     this.record(this.secrets.mask.end());
+    if (this.heldEnd) this.finish(this.heldEnd);
     this.survivors = [...this.survivors.filter(isAlive), ...identitiesOf(left)];
     this.life = null;
     this.epoch += 1;

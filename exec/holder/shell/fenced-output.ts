@@ -33,11 +33,13 @@ export class FencedOutput {
     this.fences = 0;
   }
 
-  /** Runs `report` once the output before it has arrived, in place of an earlier one that still waits. */
+  /** Runs `report` once the output before it has arrived, after an earlier one that still waits. */
   afterFence(report: () => void): void {
-    this.close();
+    const earlier = this.due;
+    this.stopWaiting();
     this.due = () => {
-      this.close();
+      this.stopWaiting();
+      earlier?.();
       report();
     };
     this.wait();
@@ -52,14 +54,14 @@ export class FencedOutput {
     }, FENCE_MS);
   }
 
-  /** Delivers what might have been the beginning of a fence. */
-  flush(): void {
+  /** No more output arrives: delivers what might have been the beginning of a fence, and makes the report that waits. */
+  end(): void {
     const rest = this.filter.flush();
     if (rest.length > 0) this.deliver(rest);
+    this.due?.();
   }
 
-  /** The report that waits, if any, never comes. */
-  close(): void {
+  private stopWaiting(): void {
     clearTimeout(this.timer);
     clearImmediate(this.lastLook);
     this.due = null;

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as pty from 'node-pty';
 import type { CodeImport, MissingPackage } from '../../../contracts/tools/package-names';
 import type { Runtime, TreeKill } from '../../../contracts/sessions/session';
@@ -22,10 +23,8 @@ import { removeQuietly } from '../../../system/json-file';
 import { shellAsset } from '../../../system/package-root';
 import { childrenOf, processStat, readLink, readText } from '../../../system/processes/proc';
 import type { TerminalSize } from '../../protocol';
-import { INSIDE } from '../../sandbox/bubblewrap';
 import type { CoverWatch } from '../../sandbox/cover-watch';
 import type { Sandbox } from '../../sandbox/sandbox';
-import { ToolSocket, toolSocketIn } from '../../sandbox/tool-socket';
 import { FencedOutput } from './fenced-output';
 import { commandScript, beforeCommand } from './command-script';
 import { heldOpen } from './held-open';
@@ -37,7 +36,7 @@ import { killTree, shellCommand, treeCommand } from '../../processes/process-tre
 import { signal } from '../../processes/signals';
 import { ScriptFiles } from './script-files';
 import type { SessionSecrets } from '../session-secrets';
-import { toolsScript, type CommandTools } from './tools-script';
+import { OfferedTools, type CommandTools } from './tools-script';
 
 /** A command line (proc(5): arguments end with NUL) of a shell that runs no script. */
 const ANOTHER_SHELL = /^(?:[^\0]*\/)?-?(?:ba|da|z|k|fi)?sh\0(?:-[a-z]+\0)*$/;
@@ -78,6 +77,8 @@ export interface ShellEvents {
 }
 
 export class Shell {
+  /** Of the current command: what it has printed may still be on its way. */
+  hasEnded = false;
   private readonly terminal: pty.IPty;
   private up: Socket | undefined;
   private readonly channels: number[] = [];
@@ -96,22 +97,23 @@ export class Shell {
   /** From then on its process id may belong to any process, and the terminal's descriptor to any file. */
   private isLeaderGone = false;
   private ending = false;
+  private isTreeGone = false;
   private ended = false;
   private events: ShellEvents | null = null;
   private cwd = '';
-  private toolsPlace = '';
   private scripts: ScriptFiles | undefined;
-  private toolSocket: ToolSocket | null = null;
+  private readonly tools: OfferedTools;
   private covers: CoverWatch | undefined;
   private readonly lines = new KeptSettings();
 
   constructor(private readonly options: ShellOptions) {
-    const { directory, env } = options;
+    const { directory, env, sandbox } = options;
     // Left over from an earlier failed attempt to open this epoch.
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(answersFolder(directory), { recursive: true, mode: 0o700 });
     const fence = `\x1b]7717;${randomBytes(8).toString('hex')}\x07`;
     this.output = new FencedOutput(fence, (data) => this.events?.onOutput(data));
+    this.tools = new OfferedTools(directory, sandbox !== undefined);
     this.mark = `HOLDFAST_SESSION_MARK=${randomBytes(8).toString('hex')}`;
     const paths = ['up', 'down', 'hold'].map((name) => join(directory, name));
     // Before anything is opened: a full disk fails here.
@@ -125,7 +127,7 @@ export class Shell {
       this.up = new Socket({ fd: this.channels[0] as number, readable: true, writable: false });
       readReports(this.up, (line) => this.onReport(line));
       // Before the mounts exist, so that a replacement during the start is noticed too.
-      this.covers = options.sandbox?.watch((path) => this.uncovered(path));
+      this.covers = sandbox?.watch((path) => this.uncovered(path));
       this.terminal = this.spawn({
         ...env,
         ...Object.fromEntries([this.mark.split('=') as [string, string]]),
@@ -208,19 +210,20 @@ export class Shell {
    */
   async prepare(command: ShellCommand): Promise<(() => void) | null> {
     this.taken = new Promise((resolve) => (this.take = resolve));
+    this.hasEnded = false;
+    const name = String(++this.commands);
     await Promise.all([this.isReady, this.lines.untilRestored()]);
     if (this.ended || this.isDown) {
       this.take();
       return null;
     }
-    const name = String(++this.commands);
     const script = join(this.options.directory, name);
     this.scripts?.close();
     const { write } = (this.scripts = new ScriptFiles(command.secrets));
     write(script, commandScript(this.options.directory, name, command, write), 'once');
     const before = beforeCommand(this.cwd, this.options.sandbox, command.traceparent);
     if (before !== '') writeFileSync(`${script}.cwd`, before, { mode: 0o600 });
-    const tools = this.offer(command.tools);
+    const tools = this.tools.offer(command.tools);
     const flags = `${command.flush ? 'flush' : '-'} ${before === '' ? '-' : 'cwd'} ${tools} ${this.lines.wanted}`;
     return () => {
       this.output.beginAgain();
@@ -229,8 +232,9 @@ export class Shell {
     };
   }
 
-  /** Of a command that is not handed over after all: nothing waits for it, and nothing of its secrets can be read. */
-  discard(): void {
+  /** Of a command that is over, or not handed over after all: nothing waits for it, and its secrets cannot be read. */
+  endCommand(): void {
+    this.hasEnded = true;
     this.take();
     this.scripts?.close();
   }
@@ -238,26 +242,6 @@ export class Shell {
   /** The imports of the last command that are not installed; undefined if it ran. */
   missingPackages(): MissingPackage[] | undefined {
     return readMissingPackages(join(this.options.directory, String(this.commands)));
-  }
-
-  /** Tells the shell where scripts find their tools; written only when that has changed. */
-  private offer(tools: CommandTools | null): string {
-    if (!tools) return '- -';
-    const place = `${tools.folder}\n${tools.socketPath}`;
-    if (place === this.toolsPlace) return `${tools.token} known`;
-    const { directory } = this.options;
-    const socketPath = this.reachable(tools.socketPath);
-    writeFileSync(join(directory, 'tools'), toolsScript({ ...tools, socketPath }), { mode: 0o600 });
-    this.toolsPlace = place;
-    return `${tools.token} new`;
-  }
-
-  /** A path to the holder's socket that the shell can reach: a sandboxed shell sees only its own folder of our data. */
-  private reachable(socketPath: string): string {
-    const { directory, sandbox } = this.options;
-    if (!sandbox) return socketPath;
-    this.toolSocket ??= new ToolSocket(directory, socketPath);
-    return toolSocketIn(INSIDE);
   }
 
   /**
@@ -274,6 +258,7 @@ export class Shell {
 
   /** Stops reading the terminal: the kernel then stalls any program that prints. */
   pause(): void {
+    if (this.isTreeGone) return;
     this.output.isPaused = true;
     this.terminal.pause();
   }
@@ -284,7 +269,7 @@ export class Shell {
   }
 
   /**
-   * Ends everything in this epoch and removes its folder. Nothing more is reported.
+   * Ends everything in this epoch and removes its folder. Reports what had ended before, and nothing more.
    * @returns the processes that could not be ended
    */
   async end(): Promise<number[]> {
@@ -296,16 +281,24 @@ export class Shell {
       mark: this.mark,
       ownShell: this.rc,
     });
-    this.output.flush();
+    await this.readRest();
+    this.output.end();
     this.ended = true;
-    this.output.close();
-    this.take();
+    this.endCommand();
     this.ready();
-    this.scripts?.close();
-    this.toolSocket?.close();
+    this.tools.close();
     this.closeChannels();
     removeQuietly(this.options.directory);
     return left;
+  }
+
+  /** What was printed and not read, as in a terminal that is paused: not more than the kernel holds for it. */
+  private async readRest(): Promise<void> {
+    this.isTreeGone = true;
+    this.resume();
+    // The first turn may be one that has asked the kernel already.
+    await nextTurn();
+    await nextTurn();
   }
 
   private closeChannels(): void {
@@ -355,12 +348,14 @@ export class Shell {
     } else if (kind === 'B') {
       if (first === String(this.commands)) this.take();
     } else if (kind === 'X') {
+      this.endCommand();
       this.output.afterFence(() => this.shellEnded(Number(first)));
     } else if (kind === 'E' && first === '-') {
       // Wait for its fence: a late one would be taken for the first command's.
       this.output.afterFence(() => this.ready());
-    } else if (kind === 'E' && first === String(this.commands)) {
-      this.scripts?.close();
+    } else if (kind === 'E' && first === String(this.commands) && !this.hasEnded) {
+      // A Ctrl-C lets bash report it again.
+      this.endCommand();
       this.lines.restore(this.ttyPath, this.shellPid);
       this.output.afterFence(() => this.events?.onCommandEnd(Number(second)));
     }
@@ -383,10 +378,10 @@ export class Shell {
   }
 
   private shellEnded(exitCode: number): void {
-    this.output.flush();
+    this.output.end();
     // A shell that failed to start must not keep its first command waiting.
     this.isDown = true;
-    this.take();
+    this.endCommand();
     this.ready();
     this.events?.onShellEnd(exitCode);
   }

@@ -1,8 +1,9 @@
 // D6: a full disk stalls programs that print, is reported as `degraded`, and loses nothing.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { CommandView } from '../../../../contracts/sessions/session';
 import { SessionHost } from '../../../../exec/host/session-host';
+import type { InputRequestFrame } from '../../../../exec/protocol';
 import type { SpareHolder } from '../../../../exec/host/holders/spare-holder';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { until } from '../../../helpers/until';
@@ -88,12 +89,80 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     await expectWhole(100);
   });
 
-  /** Whether bash has reported the end of a command and waits for the next. */
-  const driverWaits = (): boolean =>
+  test.each<[string, () => Promise<unknown>]>([
+    ['Ctrl-C is pressed', () => expectNotTyped({ text: null, keys: ['ctrl-c'] })],
+    ['something is typed', () => expectNotTyped({ text: 'y', keys: [] })],
+    ['the session is reset', () => reset(t, t.ref, 'it seems to hang')],
+    ['its shell is interrupted', interruptShell],
+    ['its shell is killed', killShell],
+  ])(
+    'keeps the code and the output of a command that has ended, also if %s before there is space',
+    async (_what, happens) => {
+      await waitThen(`printf '%010000d' 0; (exit 3)`);
+      disk.fill();
+      go();
+      await untilDegraded();
+      await eventually(driverWaits, (isTrue) => isTrue);
+      await happens();
+      expect(await endWithZeros()).toMatchObject({ exitCode: 3, signal: null, killedBy: null });
+      expect(await t.run('echo next')).toMatchObject({ output: 'next\n', exitCode: 0 });
+    },
+  );
+
+  test('loses nothing that a program has printed before it is reset', async () => {
+    await waitThen(`printf '%010000d' 0; sleep 600`);
+    disk.fill();
+    go();
+    await untilDegraded();
+    await eventually(
+      () => processesMarked(t.cwd),
+      (lines) => lines.some((line) => line.endsWith(' sleep 600')),
+    );
+    await reset(t, t.ref, 'no space');
+    expect(await endWithZeros()).toMatchObject({ signal: 'SIGKILL', killedBy: { by: 'reset' } });
+  });
+
+  /** The end of a command that has printed 10,000 zeros. What the shell itself says after its end may follow them. */
+  async function endWithZeros(): Promise<CommandView> {
+    disk.empty();
+    await eventually(degraded, (reason) => reason === null);
+    const end = await exit();
+    expect(logOf(t).subarray(end.from, end.to).toString()).toMatch(/^0{10000}(\r\n|Killed\r\n)?$/);
+    return end;
+  }
+
+  const expectNotTyped = async (input: Pick<InputRequestFrame, 'text' | 'keys'>): Promise<void> =>
+    expect(t.host.input(t.ref, { id: 'late', ...input })).rejects.toMatchObject({
+      code: 'no_running_process',
+    });
+
+  /** Until its loop has begun again, which prints a fence and reports. */
+  async function interruptShell(): Promise<void> {
+    const [shell] = pidsOf('bash');
+    const written = (): number => Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${shell}/io`, 'utf8'))?.[1]);
+    const before = written();
+    process.kill(Number(shell), 'SIGINT');
+    await eventually(written, (now) => now > before);
+    await eventually(driverWaits, (isTrue) => isTrue);
+  }
+
+  /** Until that is reported: the terminal's first process then waits to be ended. */
+  async function killShell(): Promise<void> {
+    process.kill(Number(pidsOf('bash')[0]), 'SIGKILL');
+    await eventually(
+      () => isOpenIn('sh', '/hold'),
+      (isTrue) => isTrue,
+    );
+  }
+
+  const pidsOf = (program: string): string[] =>
     processesMarked(t.dataDir)
-      .filter((line) => line.includes(' bash ') && !line.includes('unshare'))
-      .map((line) => line.split(' ')[0])
-      .some((pid) => linksOf(pid).some((link) => link.endsWith('/down')));
+      .map((line) => line.split(' '))
+      .flatMap(([pid = '', path = '']) => (basename(path) === program ? pid : []));
+  const isOpenIn = (program: string, name: string): boolean =>
+    pidsOf(program).some((pid) => linksOf(pid).some((link) => link.endsWith(name)));
+  /** Whether bash has reported the end of a command and waits for the next. */
+  const driverWaits = (): boolean => isOpenIn('bash', '/down');
 
   async function expectWhole(bytes: number): Promise<void> {
     disk.empty();

@@ -1,5 +1,5 @@
 // Secrets in real terminals: filled in where nothing keeps them, and masked in all output.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RUNTIMES } from '../../../../contracts/sessions/session';
 import { readLog, logEnd } from '../../../../exec/output/log-reader';
@@ -64,6 +64,21 @@ test('while a command with a secret runs, no file holds it', async () => {
   expect(view).toMatchObject({ state: 'waiting_input' });
   expect(view.output).toContain('found 1');
   expect(leaks()).toBe('');
+});
+
+test.each([
+  ['by itself', ''],
+  ['with its shell', 'import os\nos.kill(os.getppid(), 9)'],
+])('nothing serves the secret of a command that has ended %s', async (_how, last) => {
+  const ref = newRef();
+  const { epoch } = await test1.run(`x = '{{secret:PLANTED}}'\n${last}`, { ref, runtime: 'python' });
+  await test1.until({ kind: 'exit', from: 0, timeoutMs: 20_000 }, ref);
+  const folder = join(sessionPaths(test1.dataDir, ref).directory, `epoch-${epoch}`);
+  expect(
+    readdirSync(folder)
+      .filter((name) => lstatSync(join(folder, name)).isFIFO())
+      .sort(),
+  ).toEqual(['down', 'hold', 'up']);
 });
 
 test('a secret is typed, its echo is masked, and so is what the program makes of it in two halves', async () => {

@@ -40,7 +40,7 @@ test('the fence of a command before does not end the next one', () => {
 test('what looked like the beginning of a fence is output once nothing follows it', () => {
   const { output, seen } = fenced();
   output.push(Buffer.from(`x${FENCE.slice(0, 4)}`));
-  output.flush();
+  output.end();
   expect(seen.join('')).toBe(`x${FENCE.slice(0, 4)}`);
 });
 
@@ -74,10 +74,20 @@ describe('when its time is up, a report', () => {
   });
 });
 
-test('of a shell that is ended nothing is reported any more', () => {
+test('a later report does not replace one that still waits for its output', () => {
   const { output, seen } = fenced();
   output.afterFence(() => seen.push('END'));
-  output.close();
-  output.push(Buffer.from(FENCE));
+  output.afterFence(() => seen.push('SHELL ENDED'));
   expect(seen).toEqual([]);
+  output.push(Buffer.from(`last line${FENCE}`));
+  expect(seen).toEqual(['last line', 'END', 'SHELL ENDED']);
+});
+
+test('a report that waits when the output ends is told, after the last of it and once only', () => {
+  const { output, seen } = fenced();
+  output.afterFence(() => seen.push('END'));
+  output.push(Buffer.from(`x${FENCE.slice(0, 4)}`));
+  output.end();
+  output.end();
+  expect(seen).toEqual(['x', FENCE.slice(0, 4), 'END']);
 });
