@@ -1,5 +1,6 @@
 // The holder itself: handles requests, announces itself and stays findable, ends when told to.
 import { fstatSync, openSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { removeQuietly } from '../../system/json-file';
 import { ownRelease } from '../../system/package-root';
@@ -19,6 +20,9 @@ const RELEASE = ownRelease();
 const LOOK_EVERY_MS = 1_000;
 /** A hundred idle sessions should cost nothing that people notice; the host nudges a holder that it cannot find. */
 const IDLE_LOOK_EVERY_MS = 10_000;
+/** How long an end waits for space on a full disk. Hosts take a holder that is silent for longer for one that hangs. */
+const WRITTEN_MS = 3_000;
+const POLL_MS = 20;
 
 const VERBS =
   'run, secrets, observe, status, input, attach, watch, type, resize, reset, arm, calls, answer, cancel, close';
@@ -145,12 +149,19 @@ export class Holder {
   async end(reason: string | null): Promise<unknown> {
     this.isEnding = true;
     const snapshot = await this.session.reset({ id: `close-${process.pid}`, reason, by: 'closed' });
+    void this.leave();
+    return snapshot;
+  }
+
+  /** Recorded until then: a next holder would write to the same log. */
+  private async leave(): Promise<void> {
+    const until = performance.now() + WRITTEN_MS;
+    while (!this.session.isWritten && this.isInPlace() && performance.now() < until) await delay(POLL_MS);
     const { holder, process: ownProcess, tree } = this.paths;
     if (this.isInPlace()) for (const path of [holder, ownProcess, tree]) removeQuietly(path);
     // Leaves time to write the answer.
     setImmediate(() => this.socket.close());
     setTimeout(() => process.exit(0), 50);
-    return snapshot;
   }
 
   private perform(

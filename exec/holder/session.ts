@@ -1,7 +1,7 @@
 // One session inside its holder: the current shell, its command, and its waiting observers. All state changes of a
 // session happen here, one at a time.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import type { KilledBy, SeenPrompt, Waiting } from '../../contracts/sessions/session';
+import type { KilledBy, Waiting } from '../../contracts/sessions/session';
 import { begunCommand, checkContent, CommandRecords, nextEpoch, writtenTo } from '../command-records';
 import { identitiesOf, isAlive, type Identity } from '../../system/processes/process-identity';
 import type {
@@ -44,7 +44,7 @@ export class Session {
   readonly changes = new Changes();
   private readonly inputs = new RememberedInputs();
   private readonly resets = new RememberedResets();
-  private readonly prompts = new Prompts();
+  private readonly prompts: Prompts;
   private readonly lives: ShellLives;
   private life: Life | null = null;
   private wantedSize: TerminalSize | null = null;
@@ -58,8 +58,6 @@ export class Session {
   /** By the steady clock, like the time of the last output: the other one may be set. */
   private startedAt = 0;
   private lastOutputAt = 0;
-  /** The wait in which something was typed last into this command: its `since`. */
-  private answeredWait = 0;
   /** How the command ended, while its last output waits for the disk. */
   private heldEnd: End | null = null;
   private survivors: Identity[] = [];
@@ -71,6 +69,7 @@ export class Session {
     sandbox: Sandbox | undefined,
     spare: SpareShell | null = null,
   ) {
+    this.prompts = new Prompts(config.session);
     this.lives = new ShellLives(config, paths, sandbox, spare);
     this.records = new CommandRecords(paths.commands);
     const latest = this.records.latest();
@@ -87,6 +86,11 @@ export class Session {
 
   get isRunning(): boolean {
     return this.running;
+  }
+
+  /** Whether all output and the ends of all commands are in their files. */
+  get isWritten(): boolean {
+    return !this.log.isStalled && this.records.fault === null;
   }
 
   /** Where the next command begins. */
@@ -166,23 +170,15 @@ export class Session {
       if (this.receiver !== life || this.command?.id !== command?.id)
         throw new HoldfastError('no_running_process', { session: this.config.session });
       // In one step with the typing: an input that types nothing after all answers no prompt.
-      this.checkPrompt(prompt);
+      this.prompts.checkOpen(prompt, command?.id);
       this.flush = true;
       this.answered(life);
     });
     this.life?.watch.touch();
   }
 
-  /** Throws `prompt_over`. */
-  private checkPrompt(prompt: SeenPrompt | undefined): void {
-    if (!prompt) return;
-    const isOver = prompt.command !== this.command?.id || Date.parse(prompt.since) <= this.answeredWait;
-    if (isOver) throw new HoldfastError('prompt_over', { session: this.config.session });
-  }
-
   private answered({ watch }: Life): void {
-    this.prompts.answered(this.waiting !== null);
-    this.answeredWait = watch.since;
+    this.prompts.answered(this.waiting !== null, watch.since);
     watch.typing();
   }
 
@@ -281,7 +277,6 @@ export class Session {
     const command = begunCommand({ id, contentHash, runtime, ...where });
     this.command = command;
     this.startedAt = performance.now();
-    this.answeredWait = 0;
     this.prompts.clear();
     this.running = true;
     return command;

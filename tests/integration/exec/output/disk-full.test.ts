@@ -82,7 +82,7 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     const holder = holderOf(t);
     process.kill(holder, 'SIGSTOP');
     go();
-    await eventually(driverWaits, (isTrue) => isTrue);
+    await untilDriverWaits();
     process.kill(holder, 'SIGCONT');
     await untilDegraded();
     expect(await exit(500)).toMatchObject({ state: 'running', exitCode: null });
@@ -102,12 +102,52 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
       disk.fill();
       go();
       await untilDegraded();
-      await eventually(driverWaits, (isTrue) => isTrue);
+      await untilDriverWaits();
       await happens();
       expect(await endWithZeros()).toMatchObject({ exitCode: 3, signal: null, killedBy: null });
       expect(await t.run('echo next')).toMatchObject({ output: 'next\n', exitCode: 0 });
     },
   );
+
+  test.each<[string, string, number, () => Promise<unknown>]>([
+    ['the end that was told', '(exit 4)', 0, () => exit()],
+    ['output and end that are not told yet', `printf '%010000d' 0; (exit 4)`, 10_000, untilDriverWaits],
+  ])(
+    'lets a session be closed without losing %s, if there is space soon',
+    async (_what, code, zeros, hasEnded) => {
+      const { from } = await waitThen(code);
+      const { command } = await t.host.status(t.ref);
+      disk.fill();
+      go();
+      await hasEnded();
+      await untilDegraded();
+      const closing = t.host.close(t.ref, 'its work is done');
+      await eventually(
+        () => pidsOf('bash'),
+        (pids) => pids.length === 0,
+      );
+      disk.empty();
+      await closing;
+      expect(t.host.isOpen(t.ref)).toBe(false);
+      const again = await t.run(`until [ -e go ]; do sleep 0.02; done; ${code}`, { id: command?.id ?? '' });
+      expect(again).toMatchObject({ exitCode: 4, killedBy: null, from, to: from + zeros });
+      expect(logOf(t).toString()).toBe('0'.repeat(zeros));
+    },
+  );
+
+  test('keeps a session that is closed for a few seconds only', async () => {
+    await waitThen(`printf '%010000d' 0; (exit 4)`);
+    disk.fill();
+    go();
+    await untilDriverWaits();
+    // The end of a shell gives back the space of its files.
+    const filling = setInterval(() => disk.fill(), 5);
+    const began = performance.now();
+    expect((await t.host.close(t.ref, 'its work is done')).command).toMatchObject({ exitCode: 4 });
+    const tookMs = performance.now() - began;
+    clearInterval(filling);
+    expect([tookMs > 2_000, tookMs < 5_000, t.host.isOpen(t.ref)]).toEqual([true, true, false]);
+  });
 
   test('loses nothing that a program has printed before it is reset', async () => {
     await waitThen(`printf '%010000d' 0; sleep 600`);
@@ -143,7 +183,7 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     const before = written();
     process.kill(Number(shell), 'SIGINT');
     await eventually(written, (now) => now > before);
-    await eventually(driverWaits, (isTrue) => isTrue);
+    await untilDriverWaits();
   }
 
   /** Until that is reported: the terminal's first process then waits to be ended. */
@@ -163,6 +203,9 @@ whereMounted(`a full disk${probe ? '' : ' (not checked: a tmpfs may not be mount
     pidsOf(program).some((pid) => linksOf(pid).some((link) => link.endsWith(name)));
   /** Whether bash has reported the end of a command and waits for the next. */
   const driverWaits = (): boolean => isOpenIn('bash', '/down');
+  async function untilDriverWaits(): Promise<void> {
+    expect(await eventually(driverWaits, (isTrue) => isTrue)).toBe(true);
+  }
 
   async function expectWhole(bytes: number): Promise<void> {
     disk.empty();
