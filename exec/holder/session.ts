@@ -171,13 +171,14 @@ export class Session {
         throw new HoldfastError('no_running_process', { session: this.config.session });
       // In one step with the typing: an input that types nothing after all answers no prompt.
       this.prompts.checkOpen(prompt, command?.id);
-      this.flush = true;
       this.answered(life);
     });
-    this.life?.watch.touch();
+    // Not once the command is over: to look at an idle session costs something.
+    this.receiver?.watch.touch();
   }
 
   private answered({ watch }: Life): void {
+    this.flush = true;
     this.prompts.answered(this.waiting !== null, watch.since);
     watch.typing();
   }
@@ -186,7 +187,6 @@ export class Session {
   typeRaw(bytes: Buffer): boolean {
     const life = this.receiver;
     if (!life?.input.hasRoomFor(bytes)) return false;
-    this.flush = true;
     this.answered(life);
     const { input, shell, watch } = life;
     void shell.untilTaken().then(() => this.receiver === life && input.raw(bytes));
@@ -350,7 +350,7 @@ export class Session {
   private onOutput(data: Buffer, shell: Shell): void {
     this.lastOutputAt = performance.now();
     this.record(this.secrets.mask.push(this.inBand.pass(data)), shell);
-    if (this.running) this.life?.watch.touch();
+    this.receiver?.watch.touch();
     this.changes.notify();
   }
 
@@ -363,10 +363,12 @@ export class Session {
 
   /** Types the answer to a script's call. */
   private answer(bytes: Buffer): void {
+    const life = this.receiver;
+    if (!life) return;
     this.flush = true;
-    this.life?.watch.typing();
-    this.life?.input.answer(bytes);
-    this.life?.watch.touch();
+    life.watch.typing();
+    life.input.answer(bytes);
+    life.watch.touch();
   }
 
   /** A program that waits for a tool is not waiting for typing. */

@@ -1,9 +1,10 @@
 // S16, I1-I3: typed input reaches the waiting program once and unaltered, or is refused.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandView, Key } from '../../../../contracts/sessions/session';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
-import { endWithoutTrace, eventually, logOf, otherSession, reset } from '../session-processes';
+import { endWithoutTrace, eventually, holderOf, logOf, otherSession, reset } from '../session-processes';
 
 let t: TestHost;
 beforeAll(() => (t = testHost()));
@@ -179,6 +180,18 @@ describe('ctrl-c', () => {
     await type(null, ['ctrl-c']);
     expect(await exit()).toMatchObject({ state: 'exited', exitCode, killedBy: null, epoch });
     expect(await t.run('echo $KEPT')).toMatchObject({ output: '1\n', epoch });
+  });
+
+  test('leaves an idle session that is not looked at', async () => {
+    await t.run('echo begun; while :; do :; done', { yield: { betweenOutputMs: 150 } });
+    await type(null, ['ctrl-c']);
+    await exit();
+    // A look reads the states of all processes of the session. The questions of this test come by a socket.
+    const holder = holderOf(t);
+    const looks = (): number => Number(/syscr: (\d+)/.exec(readFileSync(`/proc/${holder}/io`, 'utf8'))?.[1]);
+    const before = looks();
+    await delay(2_500);
+    expect(looks() - before).toBeLessThan(10);
   });
 
   test('reaches a program whose input queue is full', async () => {
