@@ -43,6 +43,30 @@ test.each([
   },
 );
 
+test.each([
+  ['cannot open a file any more', 'ulimit -n 4; (exit 7)'],
+  ['may not redirect output any more', 'set -r; (exit 7)'],
+  ['cannot open a file any more and has a stopped job', 'sleep 600 & kill -STOP $!; ulimit -n 4; (exit 7)'],
+])(
+  'a command after which the shell %s ends with its shell and its code, within seconds and without a flood',
+  async (_what, code) => {
+    await t.run('(exit 3)');
+    await t.run(code);
+    const { from, to } = await exit();
+    expect(await exit()).toMatchObject({ state: 'exited', exitCode: 7, killedBy: null });
+    expect(to - from).toBeLessThan(4_000);
+    expect(await t.run('echo next')).toMatchObject({ output: 'next\n', exitCode: 0, freshShell: true });
+  },
+);
+
+test('a command after which the shell can open no file for a second ends with its code and keeps its shell', async () => {
+  await t.run('KEPT=1');
+  const later = '(sleep 1; prlimit --pid $$ --nofile=1024:) & disown';
+  await t.run(`${later}; ulimit -Sn 4; (exit 7)`);
+  expect(await exit()).toMatchObject({ state: 'exited', exitCode: 7, killedBy: null });
+  expect(await t.run('echo "[$KEPT]"')).toMatchObject({ output: '[1]\n', freshShell: false });
+});
+
 test('exec bash ends the command at once, and the next one begins in a fresh shell', async () => {
   const view = await t.run('export BEFORE=1; exec bash');
   expect(view.state).not.toBe('running');
