@@ -12,6 +12,8 @@ set +o history
 shopt -s execfail checkwinsize
 PS1= PS2= PROMPT_DIRTRIM=
 stty sane -ixon iutf8 2>/dev/null
+# The driver finds its programs in the standard folders, if they are there: the session's own PATH may name none.
+command -p -v stty >/dev/null && __hf_standard=p
 __hf_id=- __hf_n= __hf_flush= __hf_cwd= __hf_tools= __hf_place= __hf_tty= __hf_s=0 __hf_x= __hf_tries=0 __hf_end=0
 # Line settings that the session itself chooses are reported to the holder, which restores them after each program that
 # left others. `stty sane` chooses the default. Calls that only show settings choose nothing.
@@ -42,7 +44,7 @@ __hf_again='if ((++__hf_tries > 5)) || [[ ! -p $__hf_dir/down ]]; then
     builtin :
   builtin eval "$__hf_leave"
 fi
-builtin command -p sleep 1 || builtin :'
+builtin command ${__hf_standard:+"-p"} sleep 1 || builtin :'
 # A string, not a function: inside a function, `declare` in a command would be local. The loop ends only when a stopped
 # job or a stray `break` leaves it; the eval after it then starts the next one. Ctrl-C in the shell itself leads to a
 # prompt, and from there PROMPT_COMMAND leads back; it is set again each time because a command may have changed it, unless
@@ -74,13 +76,13 @@ __hf_loop='while builtin :; do
     [[ ":${PATH-}:" == *":$__hf_bin:"* ]] || builtin export PATH="${PATH-}:$__hf_bin"
   fi
   if [[ $__hf_flush == flush ]]; then
-    command stty sane -ixon iutf8 -icanon -echo min 0 time 0 </dev/tty || builtin :
+    builtin command ${__hf_standard:+"-p"} stty sane -ixon iutf8 -icanon -echo min 0 time 0 </dev/tty || builtin :
     if builtin read -r -t 0 </dev/tty; then
-      command stty min 0 time 1 </dev/tty || builtin :
-      command cat </dev/tty >/dev/null || builtin :
+      builtin command ${__hf_standard:+"-p"} stty min 0 time 1 </dev/tty || builtin :
+      builtin command ${__hf_standard:+"-p"} cat </dev/tty >/dev/null || builtin :
     fi
-    command stty sane -ixon iutf8 </dev/tty || builtin :
-    [[ $__hf_tty == - ]] || command stty "$__hf_tty" </dev/tty || builtin :
+    builtin command ${__hf_standard:+"-p"} stty sane -ixon iutf8 </dev/tty || builtin :
+    [[ $__hf_tty == - ]] || builtin command ${__hf_standard:+"-p"} stty "$__hf_tty" </dev/tty || builtin :
   fi
   until builtin printf "B %s\n" "$__hf_id" >|"$__hf_dir/up"; do builtin eval "$__hf_again"; done
   builtin eval "[[ \$__hf_x != *x* ]] || builtin set -x; builtin . \"\$__hf_dir/$__hf_id\"
@@ -90,5 +92,5 @@ done
 '"$__hf_quiet"'
 builtin eval "$__hf_loop"'
 # A command that unsets all variables would leave no driver.
-builtin readonly __hf_dir __hf_fence __hf_nonce __hf_quiet __hf_leave __hf_again __hf_loop
+builtin readonly __hf_dir __hf_fence __hf_nonce __hf_standard __hf_quiet __hf_leave __hf_again __hf_loop
 PROMPT_COMMAND="$__hf_quiet; builtin eval \"\$__hf_loop\""

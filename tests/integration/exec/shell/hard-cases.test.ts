@@ -85,15 +85,26 @@ test('exit 143 is an exit by its own will and not a signal', async () => {
   expect(await t.run('exit 143')).toMatchObject({ exitCode: 143, signal: null, killedBy: null });
 });
 
-test('what a killed program did not read is neither input nor output of the next command', async () => {
-  await t.run('sleep 1000', { yield: { firstOutputMs: 0 } });
-  await t.host.input(t.ref, { id: 'unread', text: 'touch unread\n'.repeat(1_000), keys: [] });
-  expect(await interruptUntilItEnds('stop')).toMatchObject({ exitCode: 130 });
-  const next = await t.run(
-    'if read -r -t 0.3 line; then echo "read: $line"; else echo "nothing to read"; fi',
-  );
-  expect(next.output).toBe('nothing to read\n');
-});
+test.each([
+  ['', 'sleep 1000', ':'],
+  [
+    ', also where the session’s PATH names no programs',
+    'PATH=/nowhere; /bin/sleep 1000',
+    'PATH=/usr/bin:/bin',
+  ],
+])(
+  'what a killed program did not read is neither input nor output of the next command%s',
+  async (_where, code, after) => {
+    await t.run(code, { yield: { firstOutputMs: 0 } });
+    await t.host.input(t.ref, { id: `unread ${code}`, text: 'touch unread\n'.repeat(1_000), keys: [] });
+    expect(await interruptUntilItEnds(`stop ${code}`)).toMatchObject({ exitCode: 130 });
+    const next = await t.run(
+      'if read -r -t 0.3 line; then echo "read: $line"; else echo "nothing to read"; fi',
+    );
+    expect(next.output).toBe('nothing to read\n');
+    await t.run(after);
+  },
+);
 
 test('ctrl-c ends a loop of jobs that are too short to be signalled', async () => {
   await t.run('while :; do sleep 0.005; done', { yield: { firstOutputMs: 0 } });
