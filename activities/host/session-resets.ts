@@ -31,10 +31,12 @@ export class SessionResets {
   /** For a command that arrives: what it returns throws `not_begun` if the session was reset after it was accepted. */
   arrived({ session }: SessionRef, resets: number | undefined): () => void {
     const { workflowId, runId: run } = here();
-    if (this.numberOf(workflowId, run) === 0) this.latest.delete(workflowId);
+    const before = this.latest.get(workflowId);
+    // Not forgotten: a command of that run may still be held up.
+    const ofAnotherRun = before?.run === run ? undefined : before;
     return () => {
       const latest = this.latest.get(workflowId);
-      if (latest && resets !== undefined && resets < latest.number)
+      if (latest && latest !== ofAnotherRun && resets !== undefined && resets < latest.number)
         throw new HoldfastError('not_begun', { session, reason: latest.reason });
     };
   }
