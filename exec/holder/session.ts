@@ -361,14 +361,14 @@ export class Session {
     if (this.log.isStalled) shell.pause();
   }
 
-  /** Types the answer to a script's call. */
-  private answer(bytes: Buffer): void {
+  /** Types the answer to a script's call. False if nobody reads the answers. */
+  private answer(bytes: Buffer): boolean {
     const life = this.receiver;
-    if (!life) return;
+    if (!life) return true;
     this.flush = true;
     life.watch.typing();
-    life.input.answer(bytes);
     life.watch.touch();
+    return life.input.answer(bytes);
   }
 
   /** A program that waits for a tool is not waiting for typing. */

@@ -24,8 +24,8 @@ type Use = 'line' | 'connect' | 'calls';
 export interface InBandOptions {
   /** Makes a call of the session. */
   call(body: unknown, gone: AbortSignal): Promise<ScriptAnswer>;
-  /** Types bytes as they are, in order and whole. */
-  type(bytes: Buffer): void;
+  /** Types bytes as they are, in order and whole. False if so many of them are unread that it has dropped them. */
+  type(bytes: Buffer): boolean;
   /** Receives text that was held back and turned out not to be a frame. */
   release(text: Buffer): void;
   log(message: string): void;
@@ -176,7 +176,12 @@ export class InBand {
   /** Base64 of JSON, so that nothing in it means anything to a shell, which may read it if the reader was killed. */
   private reply(body: object): void {
     if (this.isOver) return;
-    this.options.type(Buffer.from(`<<TOOL_RESULT>>${JSON.stringify(body)}<<END_TOOL_RESULT>>\n`));
+    const frame = Buffer.from(`<<TOOL_RESULT>>${JSON.stringify(body)}<<END_TOOL_RESULT>>\n`);
+    if (this.options.type(frame)) return;
+    for (const secret of this.secrets.keys()) this.revoke(secret, 'its caller reads no answers');
+    this.disarm();
+    // Their ends would only be more of what nobody reads.
+    this.calls.clear();
   }
 
   private giveUp(): void {

@@ -9,6 +9,10 @@ import type { Shell } from './shell';
 /** N_TTY keeps 4,095 bytes of a line and its newline, and silently drops the rest (termios(3)). */
 const CANONICAL_LINE_BYTES = 4_095;
 const MAX_QUEUED_BYTES = 1024 * 1024;
+/** Four of the largest answers, or 4,096 small ones: more than callers that read them can leave. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** As what a smaller one counts, which costs more memory than its bytes. */
+const SMALL_ANSWER_BYTES = 4 * 1024;
 const CHUNK_BYTES = 1_024;
 /** After this time, input that the program does not read stays in the queue and its sender is answered. */
 const ANSWER_MS = 500;
@@ -23,13 +27,14 @@ const SIGNAL_KEYS: Partial<Record<Key, NodeJS.Signals>> = {
 
 interface Queued {
   bytes: Buffer;
-  /** Its reader waits for all of it: a Ctrl-C does not discard it. */
-  isAnswer: boolean;
+  /** More than 0 for an answer. Its reader waits for all of it: a Ctrl-C does not discard it. */
+  answerBytes: number;
 }
 
 export class InputWriter {
   private queue: Queued[] = [];
   private queuedBytes = 0;
+  private answerBytes = 0;
   private isDraining = false;
   private drained: Promise<void> = Promise.resolve();
   private stopped = false;
@@ -72,9 +77,20 @@ export class InputWriter {
     if (this.hasRoomFor(bytes)) this.enqueue(bytes);
   }
 
-  /** Types an answer that a program waits for, after everything typed before; the caller bounds its size. */
-  answer(bytes: Buffer): void {
-    this.enqueue(bytes, true);
+  /**
+   * Types an answer that a program waits for, after everything typed before; the caller bounds its size. Returns false if
+   * nobody reads the answers: they are then dropped, this one included.
+   */
+  answer(bytes: Buffer): boolean {
+    const answerBytes = Math.max(bytes.length, SMALL_ANSWER_BYTES);
+    if (this.answerBytes + answerBytes > MAX_ANSWER_BYTES) {
+      // The first may be half written.
+      this.queue = this.queue.filter((queued, at) => at === 0 || queued.answerBytes === 0);
+      this.answerBytes = this.queue[0]?.answerBytes ?? 0;
+      return false;
+    }
+    this.enqueue(bytes, answerBytes);
+    return true;
   }
 
   /** Discards what has not been written yet. */
@@ -82,13 +98,14 @@ export class InputWriter {
     this.stopped = true;
     this.queue = [];
     this.queuedBytes = 0;
+    this.answerBytes = 0;
   }
 
   private async press(key: Key, raisesSignals: boolean): Promise<void> {
     const signal = raisesSignals ? SIGNAL_KEYS[key] : undefined;
     // As a byte it would wait, or get lost, behind unread input.
     if (signal && (await this.signalForeground(signal))) {
-      this.queue = this.queue.filter(({ isAnswer }) => isAnswer);
+      this.queue = this.queue.filter(({ answerBytes }) => answerBytes > 0);
       this.queuedBytes = 0;
     } else {
       this.enqueue(Buffer.from(KEYS[key]));
@@ -130,10 +147,11 @@ export class InputWriter {
     );
   }
 
-  private enqueue(bytes: Buffer, isAnswer = false): void {
+  private enqueue(bytes: Buffer, answerBytes = 0): void {
     if (bytes.length === 0) return;
-    this.queue.push({ bytes, isAnswer });
-    if (!isAnswer) this.queuedBytes += bytes.length;
+    this.queue.push({ bytes, answerBytes });
+    this.answerBytes += answerBytes;
+    if (answerBytes === 0) this.queuedBytes += bytes.length;
     if (!this.isDraining) this.drained = this.drain();
   }
 
@@ -144,9 +162,11 @@ export class InputWriter {
       const written = this.write(head.bytes.subarray(0, CHUNK_BYTES));
       if (written > 0) {
         pauseMs = 1;
-        if (!head.isAnswer) this.queuedBytes -= written;
+        if (head.answerBytes === 0) this.queuedBytes -= written;
         head.bytes = head.bytes.subarray(written);
-        if (head.bytes.length === 0) this.queue.shift();
+        if (head.bytes.length > 0) continue;
+        this.queue.shift();
+        this.answerBytes -= head.answerBytes;
       } else {
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
         pauseMs = Math.min(pauseMs * 2, 100);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { findOnPath } from '../../../system/executable';
 import { FarShell, MEGABYTE } from '../../helpers/terminals/far-shell';
 import { until } from '../../helpers/until';
+import { holderOf } from '../exec/session-processes';
 
 const BASH = 'env -i HOME="$HOME" PATH="$PATH" TMPDIR="$PWD" PS1="far> " bash --norc --noediting';
 const DASH = BASH.replace('bash --norc --noediting', 'dash');
@@ -196,6 +197,30 @@ thread.join()`,
   await until(() => far.answered.length === 1);
   await far.type(null, 'ctrl-c');
   await far.untilPrinted(sha256(MEGABYTE));
+});
+
+test('a script that reads no answers loses its nonce before its holder has 32 MB of them', async () => {
+  await far.open(BASH);
+  await far.connect();
+  const holder = holderOf(far.t);
+  const megabytes = (): number =>
+    Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${holder}/status`, 'utf8'))?.[1]) / 1_024;
+  const before = megabytes();
+  const script = file(
+    'flood.py',
+    `import os, pathlib
+nonce = pathlib.Path(os.environ["HOLDFAST_IN_BAND"], "nonce").read_text()
+with open("/dev/tty", "w") as terminal:
+    for call in range(0, 2_000_000):
+        terminal.write('<<TOOL_CALL>>{"nonce":"%s","id":"%d","tool":"never","args":{},"cwd":"/"}<<END_TOOL_CALL>>' % (nonce, call))
+        if call % 100 == 0 and os.path.exists("stop"): break`,
+  );
+  await far.type(`stty -echo; python3 ${script}`);
+  await until(() => far.holderLog.includes('is void: its caller reads no answers'));
+  file('stop', '');
+  expect(megabytes() - before).toBeLessThan(100);
+  expect(far.calls.length).toBeLessThanOrEqual(1_000);
+  await until(() => far.cancelled.length === far.calls.length);
 });
 
 test('a script that waits for a tool does not wait for input', async () => {

@@ -19,7 +19,10 @@ function connected(): Caller {
   const token = calls.issue('c');
   const inBand = new InBand({
     call: (body, gone) => calls.call(token, body, gone),
-    type: (bytes) => (typed += bytes.toString()),
+    type: (bytes) => {
+      typed += bytes.toString();
+      return true;
+    },
     release: () => undefined,
     log: () => undefined,
   });
