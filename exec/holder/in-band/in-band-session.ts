@@ -45,14 +45,16 @@ export class SessionInBand {
       return { line: null };
     }
     if (token === null) throw this.refused('no command that may call tools is running in it');
-    this.armed ??= this.open(token);
-    const line = this.armed.newLine();
+    const armed = (this.armed ??= this.open(token));
+    const line = armed.newLine();
     if (mode === 'print') return { line };
     const tooLong = AbortSignal.timeout(CONNECT_MS);
-    const connected = this.armed.untilConnected(AbortSignal.any([over, tooLong]));
+    const connected = armed.untilConnected(AbortSignal.any([over, tooLong]));
     this.terminal.type(Buffer.from(`${line}\r`));
-    if (!(await connected)) throw this.refused(`no shell has answered the line within ${CONNECT_MS} ms`);
-    return { line: null };
+    if (await connected) return { line: null };
+    if (tooLong.aborted) throw this.refused(`no shell has answered the line within ${CONNECT_MS} ms`);
+    const why = this.armed === armed ? 'it was disarmed' : 'its command ended';
+    throw this.refused(`${why} before a shell answered the line`);
   }
 
   private open(token: string): InBand {

@@ -35,7 +35,7 @@ export class InBand {
   private readonly secrets = new Map<string, { use: Use; until: number }>();
   private readonly calls = new Map<string, AbortController>();
   private readonly filter: InBandFilter;
-  private readonly connected = new Set<() => void>();
+  private readonly connected = new Set<(isConnected: boolean) => void>();
   private recent = Buffer.alloc(0);
   private timer: NodeJS.Timeout | undefined;
   private lookAlikes = 0;
@@ -63,17 +63,16 @@ export class InBand {
     return bootstrapLine(this.issue('line', TICKET_MS));
   }
 
-  /** Resolves when the next shell is connected and accepts typing again; false if `over` comes first. */
+  /** Resolves when the next shell is connected and accepts typing again; false if `over` or `disarm` comes first. */
   untilConnected(over: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (isConnected: boolean): void => {
-        this.connected.delete(onConnected);
+        this.connected.delete(settle);
         over.removeEventListener('abort', onOver);
         resolve(isConnected);
       };
-      const onConnected = (): void => settle(true);
       const onOver = (): void => settle(false);
-      this.connected.add(onConnected);
+      this.connected.add(settle);
       over.addEventListener('abort', onOver, { once: true });
       if (over.aborted) onOver();
     });
@@ -104,6 +103,11 @@ export class InBand {
     clearTimeout(this.timer);
     this.secrets.clear();
     for (const call of this.calls.values()) call.abort();
+    this.settle(false);
+  }
+
+  private settle(isConnected: boolean): void {
+    for (const settle of [...this.connected]) settle(isConnected);
   }
 
   private issue(use: Use, ms = Infinity): string {
@@ -125,7 +129,7 @@ export class InBand {
     if (use === 'connect') return this.connect(nonce, id);
     if (cancel === true) return this.cancel(id);
     if (ready === true) {
-      for (const tell of [...this.connected]) tell();
+      this.settle(true);
       return true;
     }
     if (typeof tool !== 'string' || this.calls.has(id)) return false;

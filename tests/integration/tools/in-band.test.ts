@@ -263,6 +263,25 @@ test('no calls are possible when nothing is armed, after `off`, or in the next c
   expect(far.calls).toHaveLength(1);
 });
 
+test('arming ends with the command that it was for, and says so', async () => {
+  await far.t.run('read -r line', { yield: { firstOutputMs: 100 } });
+  await expect(far.arm('type')).rejects.toMatchObject({
+    code: 'arm_refused',
+    facts: { reason: 'its command ended before a shell answered the line' },
+  });
+});
+
+test('arming ends when somebody else turns calls off, and says so', async () => {
+  await far.t.run('sleep 600', { yield: { firstOutputMs: 100 } });
+  const armed = expect(far.arm('type')).rejects.toMatchObject({
+    code: 'arm_refused',
+    facts: { reason: 'it was disarmed before a shell answered the line' },
+  });
+  await far.untilPrinted('IFS= read');
+  await far.arm('off');
+  await armed;
+});
+
 test('resetting a session cancels open calls', async () => {
   await far.open(BASH);
   await far.connect();
