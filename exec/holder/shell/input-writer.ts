@@ -3,11 +3,13 @@ import { writeSync } from 'node:fs';
 import { KEYS, type Key } from '../../../contracts/sessions/session';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { descendantsOf, isRunning, livingStat } from '../../../system/processes/proc';
-import { lineSettings } from './line-settings';
+import { lineSettings, type LineSettings } from './line-settings';
 import type { Shell } from './shell';
 
 /** N_TTY keeps 4,095 bytes of a line and its newline, and silently drops the rest (termios(3)). */
 const CANONICAL_LINE_BYTES = 4_095;
+/** Enter, a newline, and the keys after which nothing of a line is left: ctrl-c, ctrl-d, ctrl-u, ctrl-z, ctrl-\\. */
+const LINE_ENDS = Buffer.from('\r\n\x03\x04\x15\x1a\x1c');
 const MAX_QUEUED_BYTES = 1024 * 1024;
 /** Four of the largest answers, or 4,096 small ones: more than callers that read them can leave. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -35,6 +37,9 @@ export class InputWriter {
   private queue: Queued[] = [];
   private queuedBytes = 0;
   private answerBytes = 0;
+  /** Typed since the last end of a line, as far as known: a terminal in line mode holds them until the next. */
+  private lineBytes = 0;
+  private looked: Promise<unknown> = Promise.resolve();
   private isDraining = false;
   private drained: Promise<void> = Promise.resolve();
   private stopped = false;
@@ -47,12 +52,9 @@ export class InputWriter {
    */
   async type(text: string | null, keys: Key[], enter = true, onTyping?: () => void): Promise<void> {
     const bytes = Buffer.from(text === null ? '' : `${text}${enter ? '\r' : ''}`, 'utf8');
-    const lines = (text ?? '').split(/[\r\n]/);
-    // Not Math.max(...): there may be more of them than a call may have arguments.
-    const longest = lines.reduce((most, line) => Math.max(most, Buffer.byteLength(line)), 0);
-    const tty = this.shell.ttyPath;
-    const wantsSettings = longest > CANONICAL_LINE_BYTES || keys.some((key) => SIGNAL_KEYS[key]);
-    const settings = wantsSettings && tty ? await lineSettings(tty) : undefined;
+    const looked = this.looked.then(() => this.look(text, bytes, keys));
+    this.looked = looked;
+    const { longest, settings } = await looked;
     const allowed = longest > CANONICAL_LINE_BYTES && settings?.canonical ? CANONICAL_LINE_BYTES : undefined;
     if (allowed) throw new HoldfastError('input_too_long', { got: longest, allowed });
     if (this.queuedBytes + bytes.length > MAX_QUEUED_BYTES) {
@@ -62,9 +64,29 @@ export class InputWriter {
       });
     }
     onTyping?.();
-    this.enqueue(bytes);
+    this.typed(bytes);
     for (const key of keys) await this.press(key, settings?.signals ?? false);
+    if (settings?.canonical === false) this.lineBytes = 0;
     await Promise.race([this.drained, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
+  }
+
+  /** In the order of the inputs, so that none overtakes another. The settings are read only if they matter. */
+  private async look(
+    text: string | null,
+    bytes: Buffer,
+    keys: Key[],
+  ): Promise<{ longest: number; settings: LineSettings | undefined }> {
+    const lines = (text ?? '').split(/[\r\n]/);
+    // Not Math.max(...): there may be more of them than a call may have arguments.
+    const longest = lines.reduce(
+      (most, line, at) =>
+        Math.max(most, Buffer.byteLength(line) + (at === 0 && line !== '' ? this.lineBytes : 0)),
+      0,
+    );
+    const isUnfinished = bytes.length > 0 && !LINE_ENDS.includes(bytes.at(-1) as number);
+    const matter = longest > CANONICAL_LINE_BYTES || isUnfinished || keys.some((key) => SIGNAL_KEYS[key]);
+    const tty = this.shell.ttyPath;
+    return { longest, settings: matter && tty ? await lineSettings(tty) : undefined };
   }
 
   /** Unread bytes are kept up to a limit. */
@@ -74,7 +96,9 @@ export class InputWriter {
 
   /** Types raw bytes; drops those that there is no room for. */
   raw(bytes: Buffer): void {
-    if (this.hasRoomFor(bytes)) this.enqueue(bytes);
+    if (!this.hasRoomFor(bytes)) return;
+    this.enqueue(bytes);
+    this.lineBytes = 0;
   }
 
   /**
@@ -90,6 +114,7 @@ export class InputWriter {
       return false;
     }
     this.enqueue(bytes, answerBytes);
+    this.lineBytes = 0;
     return true;
   }
 
@@ -106,10 +131,17 @@ export class InputWriter {
     // As a byte it would wait, or get lost, behind unread input.
     if (signal && (await this.signalForeground(signal))) {
       this.queue = this.queue.filter(({ answerBytes }) => answerBytes > 0);
+      this.lineBytes = Math.max(0, this.lineBytes - this.queuedBytes);
       this.queuedBytes = 0;
     } else {
-      this.enqueue(Buffer.from(KEYS[key]));
+      this.typed(Buffer.from(KEYS[key]));
     }
+  }
+
+  private typed(bytes: Buffer): void {
+    this.enqueue(bytes);
+    const end = bytes.findLastIndex((byte) => LINE_ENDS.includes(byte));
+    this.lineBytes = end < 0 ? this.lineBytes + bytes.length : bytes.length - 1 - end;
   }
 
   /**

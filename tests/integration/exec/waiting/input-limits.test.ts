@@ -53,6 +53,33 @@ describe('a long line', () => {
     },
   );
 
+  test('of 6,000 bytes in two inputs without Enter is refused at the second, and nothing of that is typed', async () => {
+    await t.run(`IFS= read -r x; IFS= read -r y; printf '%s ' \${#x} \${#y} > 'line'`);
+    const piece = (length: number, enter: boolean): ReturnType<typeof type> =>
+      t.host.input(t.ref, { id: `i${++inputs}`, text: 'y'.repeat(length), keys: [], enter });
+    await piece(3_000, false);
+    await expect(piece(3_000, true)).rejects.toMatchObject({
+      code: 'input_too_long',
+      facts: { got: 6_000, allowed: 4_095 },
+    });
+    await piece(1_095, true);
+    await piece(4_095, true);
+    await exit();
+    expect(readFileSync(join(t.cwd, 'line'), 'utf8')).toBe('4095 4095 ');
+  });
+
+  test('does not count what a program has read in pieces before it collects lines', async () => {
+    await t.run(
+      `stty raw -echo; echo ready; head -c 4000 >/dev/null; stty sane; IFS= read -r x; printf %s "$x" > 'line'`,
+    );
+    await t.host.input(t.ref, { id: `i${++inputs}`, text: 'z'.repeat(3_000), keys: [], enter: false });
+    await t.host.input(t.ref, { id: `i${++inputs}`, text: 'z'.repeat(1_000), keys: [], enter: false });
+    await t.until({ kind: 'needs_input', from: 0, timeoutMs: 30_000 });
+    await type('y'.repeat(4_095));
+    await exit();
+    expect(readFileSync(join(t.cwd, 'line'), 'utf8')).toHaveLength(4_095);
+  });
+
   test('does not count where there are 200,000 short ones: all of them arrive', async () => {
     await t.run(`head -n 200000 > 'lines'`);
     await type('\n'.repeat(200_000));
