@@ -16,8 +16,8 @@ module.exports = {
   // See jest.package.config.js.
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/tests/package/'],
   transform: {
-    // The last three come as ES modules only, which Node can require and Jest cannot.
-    '^.+\\.ts$|/node_modules/(jose|oauth4webapi|openid-client)/.+\\.js$': [
+    // The last four come as ES modules only, which Node can require and Jest cannot.
+    '^.+\\.ts$|/node_modules/(jose|marked|oauth4webapi|openid-client)/.+\\.js$': [
       '@swc/jest',
       {
         jsc: { parser: { syntax: 'typescript' }, target: 'es2023' },
@@ -26,7 +26,7 @@ module.exports = {
       },
     ],
   },
-  transformIgnorePatterns: ['/node_modules/(?!(jose|oauth4webapi|openid-client)/)'],
+  transformIgnorePatterns: ['/node_modules/(?!(jose|marked|oauth4webapi|openid-client)/)'],
   runtime: '<rootDir>/tests/helpers/run/compiled-once-runtime.js',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   globalSetup: '<rootDir>/tests/helpers/run/global-setup.ts',
