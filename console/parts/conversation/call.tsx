@@ -11,6 +11,8 @@ import { Patch } from '../../text/patch';
 import { readPatch, writtenFile, type FilePatch } from '../../text/read-patch';
 
 const RESULT_CHARS = 4_000;
+/** More than a line shows: all of it is in the unfolded call. */
+const SUMMARY_CHARS = 300;
 
 export function Call({ call, result }: { call: ToolCall; result: ToolResult | undefined }): VNode {
   const patch = patchOf(call);
@@ -26,7 +28,10 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
   const main = values.reduce((best, one) => (one.text.length > best.length ? one.text : best), '');
   const paths = patch?.files.map(({ path }) => path).join(', ');
   const firstLine = patch?.instead === undefined ? (main.split('\n', 1)[0] ?? '') : null;
-  const first = [firstLine, paths].filter(Boolean).join(' · ');
+  const first = [firstLine, paths]
+    .map((text) => text?.slice(0, SUMMARY_CHARS))
+    .filter(Boolean)
+    .join(' · ');
   return (
     <>
       <details class={`folded call${result?.isError || call.denied ? ' failed' : ''}`}>

@@ -15,6 +15,8 @@ import { howMany } from '../../text/how-many';
 
 const SHOWN = 200;
 const MORE = 500;
+/** Of a reply that is being written, its end: it is drawn anew with each token. */
+const LIVE_CHARS = 20_000;
 
 interface ConversationProps {
   /** By index; some may still be missing. */
@@ -72,7 +74,7 @@ export function Conversation({ messages, live, place, fork, rewind }: Conversati
         <div class="message assistant live" aria-live="off">
           <span class="from">writing, not recorded yet</span>
           <pre class="plain-text">
-            <ExactText text={live} />
+            <ExactText text={live.length > LIVE_CHARS ? `… ${live.slice(-LIVE_CHARS)}` : live} />
           </pre>
         </div>
       )}

@@ -1,6 +1,7 @@
 // Code on the page in real Chromium: in answers, calls and approvals; hostile, unknown and long.
 import type { Locator } from 'playwright-core';
 import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';
+import { tellEvents } from '../../helpers/gateway/made-up-stream';
 import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
 
 const setting = pageSetting();
@@ -157,6 +158,36 @@ test('a text that is too hard to read as Markdown is shown as it is, and all tha
 
 const NOTHING = { runtime: 'terminal', code: 'true' };
 const FINE = '> - *a quoted list* with a fine **bold** word';
+
+test('a call, a message and a reply that is being written, made of characters that cannot be seen, do not keep the page from answering', async () => {
+  const { opened } = await shown([{ text: 'last line' }], 'last line');
+  const { page } = opened;
+  const id = page.url().split('/').at(-1) ?? '';
+  const code = '\u200b'.repeat(80_000);
+  const [text, args] = ['\u200b'.repeat(300_000), { runtime: 'terminal', code }];
+  const parsed = {
+    ...{ kind: 'calls', headline: 'begins', prose: '', thoughts: [] },
+    calls: [{ callId: '1', tool: 'code_execution_tool', args }],
+  };
+  await tellEvents(page, id, [
+    ['state', await setting.operator.get(`/v1/agents/${id}`)],
+    ['message', { index: 0, message: { role: 'user', text } }],
+    ['message', { index: 1, message: { role: 'assistant', text: '', step: 1, parsed } }],
+    ['token', { kind: 'text', agent: id, turn: 't', text }],
+  ]);
+  await opened.goto('hosts');
+  await page.evaluate(`window.late = 0; let last = performance.now(); setInterval(() => {
+    window.late = Math.max(window.late, performance.now() - last);
+    last = performance.now();
+  }, 20)`);
+  await opened.goto(`agents/${id}`);
+  await page.getByText('writing, not recorded yet').waitFor();
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+  expect(await page.evaluate('window.late')).toBeLessThan(5_000);
+  expect((await page.locator('details.call .first-line').textContent())?.length).toBeLessThan(3_000);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
 
 test('commands around a patch are shown with it', async () => {
   const patch = ['*** Begin Patch', '*** Add File: notes.txt', '+hi', '*** End Patch'].join('\n');
