@@ -141,6 +141,7 @@ function useAgents(filter: string, text: string): Found {
   };
 }
 
+/** Pages on which nothing was found are not counted: the server looks through one at a time. */
 async function readPages(
   query: Record<string, string>,
   pages: number,
@@ -154,7 +155,7 @@ async function readPages(
     const page: Listed<AgentEntry> = await callApi('GET', path, undefined, { signal });
     items.push(...page.items);
     next = page.next;
-    pages -= 1;
+    if (page.items.length > 0) pages -= 1;
   } while (pages > 0 && next !== null);
   return { items, next };
 }

@@ -96,3 +96,27 @@ test('what is sought is sent to the server, which finds it, and a filter too', a
   expect(opened.faults).toEqual([]);
   await opened.close();
 });
+
+test('an agent that is not among the newest on the first page is found, and a token for some sees those, however many others are newer', async () => {
+  const { token } = await setting.gateway.tokens.create({
+    ...{ name: 'one', role: 'viewer', agents: [idOf(0)], validMs: null },
+  });
+  const opened = await setting.open('viewer');
+  const { page } = opened;
+  await page.route(/\/v1\/agents\?/, (route) =>
+    route.continue({ url: route.request().url().replace('limit=1000', 'limit=100') }),
+  );
+  await opened.goto('agents');
+  const rows = page.getByRole('list', { name: 'Agents' }).getByRole('listitem');
+  await page.getByText('100 and more').waitFor();
+  await page.getByRole('searchbox').fill(idOf(0));
+  await rows.filter({ hasText: idOf(0) }).waitFor();
+  await until(async () => (await rows.count()) === 1);
+  await page.goto(`${setting.gateway.url}/#token=${token}`);
+  await page.reload();
+  await opened.goto('agents');
+  await rows.filter({ hasText: idOf(0) }).waitFor();
+  expect(await rows.count()).toBe(1);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
