@@ -62,7 +62,7 @@ export function AgentPage({ id }: { id: string }): VNode {
           )}
           {state?.turn && !isEnded && (
             <p class="doing" role="status">
-              Step {state.turn.step} of at most {state.turn.maxSteps}: {state.turn.doing},{' '}
+              Step {state.turn.step} of at most {state.turn.maxSteps}: <ExactText text={state.turn.doing} />,{' '}
               <Since at={state.turn.since} />
             </p>
           )}

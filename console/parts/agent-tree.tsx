@@ -5,6 +5,7 @@ import type { AgentTree } from '../../contracts/gateway/api';
 import { pathOf } from '../api/call-api';
 import { useLoaded } from '../api/load';
 import { linkTo } from '../api/place';
+import { ExactLine } from '../text/exact-text';
 import { money, ProblemNote, Since, State } from './notes';
 
 /** Read again when `version` changes. */
@@ -24,7 +25,10 @@ const Branch = ({ agents }: { agents: AgentTree[] }): VNode => (
   <ul class="tree">
     {agents.map(({ agent, role, status, since, reason, usage, agents: below }) => (
       <li key={agent}>
-        <State state={reason ?? status} /> <a href={linkTo('agents', agent)}>{role ?? agent}</a>{' '}
+        <State state={reason ?? status} />{' '}
+        <a href={linkTo('agents', agent)}>
+          <ExactLine text={role ?? agent} />
+        </a>{' '}
         <span class="quiet">
           {since && <Since at={since} />} {usage && money(usage.costUsd)}
         </span>

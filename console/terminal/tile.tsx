@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { problemOf } from '../api/call-api';
 import { mayAct } from '../api/signed-in';
+import { ExactLine } from '../text/exact-text';
 import { History } from './history';
 import { logPath } from './read-log';
 import type { Screen } from './screen';
@@ -72,8 +73,8 @@ export function TerminalTile({ agent, host, session, onClose }: TileProps): VNod
       {link.value && (
         <p class="tile-note">
           The program’s link leads to{' '}
-          <a href={link.value} target="_blank" rel="noopener noreferrer">
-            {link.value}
+          <a dir="ltr" href={link.value} target="_blank" rel="noopener noreferrer">
+            <ExactLine text={link.value} />
           </a>{' '}
           <button class="plain" type="button" onClick={() => (link.value = null)}>
             Dismiss

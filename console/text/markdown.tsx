@@ -3,6 +3,7 @@ import DOMPurify from 'dompurify';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { tokensOf } from './highlight';
+import { exactLine } from './exact-text';
 import { htmlOf } from './limited-markdown';
 import { whenSeen } from './when-seen';
 
@@ -40,10 +41,16 @@ function showTarget(link: HTMLAnchorElement): void {
   if (target === null) return;
   link.rel = 'noopener noreferrer';
   link.target = '_blank';
-  if (link.textContent === target) return;
+  const shown = exactLine(target);
+  if (link.textContent === shown) {
+    link.dir = 'ltr';
+    return;
+  }
   const note = document.createElement('span');
   note.className = 'target';
-  note.textContent = ` (${target})`;
+  // In its own order, whatever characters that change direction stand before it.
+  note.dir = 'ltr';
+  note.textContent = ` (${shown})`;
   link.after(note);
 }
 

@@ -211,3 +211,32 @@ test('a list in an answer keeps the number that it begins with', async () => {
   expect(await log.locator('.markdown ol').getAttribute('start')).toBe('3');
   await opened.close();
 });
+
+test('a link shows the address that it leads to, in its own order, whatever characters stand in it or before it', async () => {
+  const address = 'https://evil.example/moc.elgoog.www//:sptth';
+  const { opened, log } = await shown(
+    [
+      {
+        text: `\u202e[click](${address})\n\n\u202e${address}\n\n[x](https://a.example/\u202eb)\n\nlast line`,
+      },
+    ],
+    'last line',
+  );
+  const notes = log.locator('.markdown .target');
+  expect(await notes.allTextContents()).toEqual([` (${address})`, ' (https://a.example/%E2%80%AEb)']);
+  const places = await opened.page.evaluate<boolean[]>(`
+    [...document.querySelectorAll('.markdown .target, .markdown a[dir]')].map((one) => {
+      const text = one.firstChild;
+      const at = (index) => {
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + 1);
+        return range.getBoundingClientRect().left;
+      };
+      return at(4) < at(20);
+    })
+  `);
+  expect(places).toEqual([true, true, true]);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
