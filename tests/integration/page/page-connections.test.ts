@@ -260,3 +260,53 @@ test('a tab that has lost the stream which all share shows what the tab says tha
     await opened.end();
   }
 });
+
+test('an agent that is no longer kept when its tab is looked at again is said to be gone, and is not asked for again', async () => {
+  const id = await start('answer');
+  const opened = await setting.open();
+  const { page } = opened;
+  await opened.goto(`agents/${id}`);
+  await page.getByRole('log').getByText('answer', { exact: true }).waitFor();
+  await setHidden({ page }, true);
+  let asked = 0;
+  await page.route(`**/v1/agents/${id}*/**`, (route) => {
+    asked += 1;
+    return route.fulfill({ status: 404, json: { code: 'not_found', detail: 'It is gone.', next: 'Go on.' } });
+  });
+  await page.route(`**/v1/agents/${id}`, (route) =>
+    route.fulfill({ status: 404, json: { code: 'not_found', detail: 'It is gone.', next: 'Go on.' } }),
+  );
+  await setHidden({ page }, false);
+  await page.getByRole('alert').filter({ hasText: 'It is gone.' }).waitFor();
+  expect(await page.locator('.offline').count()).toBe(0);
+  expect(asked).toBe(1);
+  await opened.end();
+});
+
+test('each failure is told once, also the second of an agent with the same reason, and one whose reason is learnt later', async () => {
+  const opened = await setting.open();
+  const { page } = opened;
+  const failure = (at: number, text: string): object => ({
+    ...{ kind: 'failed', agent: 'ci', since: `2026-01-01T0${at}:00:00.000Z`, text },
+  });
+  const inboxes = [
+    [],
+    [failure(1, 'unknown')],
+    [failure(1, 'has failed')],
+    [failure(1, 'has failed'), failure(2, 'has failed'), failure(3, 'has failed')],
+  ];
+  await page.addInitScript(`
+    window.told = [];
+    window.Notification = class { static permission = 'granted'; constructor(title, { tag }) { told.push(tag); } };
+  `);
+  const events = inboxes.map((items) => `event: inbox\ndata: ${JSON.stringify({ items, unread: [] })}\n\n`);
+  await page.route('**/v1/events', (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body: `retry: 60000\n\n${events.join('')}` }),
+  );
+  await page.reload();
+  await page.getByText('waiting, oldest first').waitFor();
+  await until(async () => (await page.getByRole('article').count()) === 3);
+  const told = await page.evaluate<string[]>('told');
+  expect([told.length, new Set(told).size]).toEqual([3, 3]);
+  await opened.end();
+});
