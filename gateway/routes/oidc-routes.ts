@@ -25,20 +25,25 @@ const ways = route(
 );
 
 /** A place on our own page, as its fragment has it: so it can lead nowhere else. */
-const place = text.check(z.regex(/^[\w%.~-]+(\/[\w%.~-]+)*(\?[\w%.~=&-]*)?$/), z.maxLength(500));
+const PLACE = /^[\w%.~-]+(\/[\w%.~-]+)*(\?[\w%.~=&-]*)?$/;
+/** It is in a cookie as long as the browser is at the issuer. */
+const MAX_PLACE_CHARS = 500;
+const placeIn = (next = ''): string => (next.length <= MAX_PLACE_CHARS && PLACE.test(next) ? next : '');
 
 const begin = route(
   {
     name: 'beginLogin',
     ...{ method: 'GET', path: BEGIN_PATH, tag, role: 'none', status: 302 },
     summary: 'Send a browser to the OpenID Connect issuer, if one is configured',
-    description: '`next` is the place on the page to go on at, such as `agents/builder`.',
-    query: z.strictObject({ next: z.optional(place), moved: z.optional(z.literal('1')) }),
+    description:
+      '`next` is the place on the page to go on at, such as `agents/builder`. What is no place is left out.',
+    query: z.strictObject({ next: z.optional(text), moved: z.optional(z.literal('1')) }),
   },
   (asked) =>
     forPerson(asked, async () => {
       const oidc = configured(asked.context);
-      const { next = '', moved } = asked.query;
+      const { moved } = asked.query;
+      const next = placeIn(asked.query.next);
       const { origin, isSecure, headers } = originOf(oidc, asked.connection);
       // The issuer leads back to the public address, where the cookie of another name would be missing. Only once: a
       // proxy may ask under its own name for whatever name the browser has.

@@ -119,6 +119,18 @@ describe('a browser', () => {
   const me = async (browser: FormBrowser): Promise<Json> =>
     (await (await browser.get(`${gateway.url}/v1/me`)).json()) as Json;
 
+  test.each([
+    ['none', ''],
+    ['a slash', '/'],
+    ['one that ends with a slash', 'hosts/'],
+    ['another page', '%2F%2Fevil.example'],
+    ['too long', `terminals?open=${'a'.repeat(500)}`],
+  ])('is logged in, whatever the place to go on at is: %s', async (_, next) => {
+    const browser = new FormBrowser();
+    const answer = await browser.get(await logIn(browser, 'ada', next));
+    expect([answer.status, answer.headers.get('Location')]).toEqual([302, '/']);
+  });
+
   test('is logged in with the person’s name and role, on the page where it was', async () => {
     const browser = new FormBrowser();
     const answer = await browser.get(await logIn(browser, 'ada', 'agents/a-1'));
