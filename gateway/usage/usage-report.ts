@@ -14,6 +14,8 @@ import { eachOf } from '../each-of';
 import { RememberedRuns } from '../remembered-runs';
 
 const MAX_AGENTS = 1_000;
+/** Among the agents of others, a caller's are looked for in the latest: the server may keep any number. */
+const MAX_LOOKED_AT = 10_000;
 const AT_ONCE = 32;
 /** Each has three seconds, too. Those that have ended are remembered: the next request gets further. */
 const ASK_MS = 10_000;
@@ -32,9 +34,10 @@ export async function usageReport(
   caller: Caller,
 ): Promise<UsageReport> {
   const agents: AgentEntry[] = [];
+  let lookedAt = 0;
   for await (const entry of client.agents.list({ ended: true })) {
     if (mayUse(caller, entry.id)) agents.push(entry);
-    if (agents.length === MAX_AGENTS) break;
+    if (agents.length === MAX_AGENTS || ++lookedAt === MAX_LOOKED_AT) break;
   }
   const until = Date.now() + ASK_MS;
   const runs = await withoutReset(client, agents, until);

@@ -66,6 +66,14 @@ beforeEach(() => {
 });
 afterEach(() => jest.useRealTimers());
 
+test('for a token for some agents no more than 10,000 are looked through, however many the server keeps', async () => {
+  const others = Array.from({ length: 10_000 }, (_, n) => run(`other-${n}`, async () => used(1)));
+  const mine = [1, 2].map((tokens) => run(`mine-${tokens}`, async () => used(tokens)));
+  const some = { ...caller, agents: ['mine-*'] };
+  const report = await usageReport(contextOf([...mine.slice(0, 1), ...others, ...mine.slice(1)]), some);
+  expect(report.byAgent).toMatchObject([{ key: 'mine-1' }]);
+});
+
 test('two runs under one id count what each has used', async () => {
   const runs = [run('a', async () => used(100), null), run('a', async () => used(7))];
   const report = await usageReport(contextOf(runs), caller);
