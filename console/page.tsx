@@ -1,5 +1,6 @@
 // The frame around every page: where one can go, what waits, and whether what is shown is up to date.
 import type { VNode } from 'preact';
+import { useAction } from './api/actions';
 import { isSignedIn } from './api/call-api';
 import { isOnline } from './api/event-streams';
 import { inbox, overviewTrouble, unreadNamespaces } from './api/overview';
@@ -14,6 +15,7 @@ import { StartPage } from './pages/start';
 import { TerminalsPage } from './pages/terminals';
 import { ToolsPage } from './pages/tools';
 import { UsagePage } from './pages/usage';
+import { ProblemNote } from './parts/notes';
 import { SoundSwitch } from './parts/sound';
 
 const PAGES: { name: string; title: string; page: () => VNode }[] = [
@@ -75,6 +77,7 @@ function skip(event: Event): void {
 
 function Head(): VNode {
   const [here] = place.value.parts;
+  const { problem, run } = useAction();
   const waiting = inbox.value?.length ?? 0;
   return (
     <header class="head">
@@ -98,10 +101,11 @@ function Head(): VNode {
           {me.value?.name} <span class="quiet">({me.value?.role})</span>
         </span>
         <SoundSwitch />
-        <button class="plain" type="button" onClick={() => void signOut()}>
+        <button class="plain" type="button" onClick={() => void run(signOut)}>
           Log out
         </button>
       </span>
+      <ProblemNote problem={problem.value} />
     </header>
   );
 }

@@ -49,8 +49,11 @@ document.addEventListener('visibilitychange', () => {
   void recognize();
 });
 
+/** Throws `ApiProblem`; then the log-in may still be there. */
 export async function signOut(): Promise<void> {
-  await callApi('POST', '/v1/logout').catch(() => undefined);
+  await callApi('POST', '/v1/logout').catch((err: unknown) => {
+    if (isSignedIn.value !== false) throw err;
+  });
   location.hash = '';
   location.reload();
 }

@@ -1,7 +1,7 @@
 // The agents: filter, search, and a list of any length, sub-agents below their parents.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { AgentEntry } from '../api/agent-entry';
 import { callApi, type Listed, type ProblemText } from '../api/call-api';
 import { Reading } from '../api/load';
@@ -29,6 +29,7 @@ export function AgentsPage(): VNode {
   const filter = useSignal<string>('Open');
   const text = useSignal('');
   const { items, problem, next, more } = useAgents(filter.value, text.value.trim());
+  const branches = useMemo(() => inTree(items ?? []), [items]);
   return (
     <>
       <div class="title">
@@ -79,9 +80,9 @@ export function AgentsPage(): VNode {
           </p>
         </Empty>
       )}
-      {items && items.length > 0 && (
+      {branches.length > 0 && (
         <VirtualList
-          items={inTree(items)}
+          items={branches}
           rowPx={ROW_PX}
           label="Agents"
           keyOf={({ entry: { id, runId } }) => id + runId}

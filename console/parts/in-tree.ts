@@ -14,7 +14,9 @@ export function inTree(entries: readonly AgentEntry[]): Branch[] {
   for (const entry of entries) {
     const above =
       entry.parent !== null && entry.parent !== entry.id && listed.has(entry.parent) ? entry.parent : null;
-    below.set(above, [...(below.get(above) ?? []), entry]);
+    const known = below.get(above);
+    if (known) known.push(entry);
+    else below.set(above, [entry]);
   }
   const branches: Branch[] = [];
   const waiting = (below.get(null) ?? []).map((entry): Branch => ({ entry, depth: 0 })).reverse();

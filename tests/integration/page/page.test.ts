@@ -28,6 +28,20 @@ test('the token of a link logs in once and is gone from the address; without one
   await opened.close();
 });
 
+test('a log-out whose request is lost says so, and the page stays', async () => {
+  const opened = await setting.open();
+  const { page } = opened;
+  await page.route('**/v1/logout', (route) => route.abort());
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
+  expect(await opened.barriers()).toEqual([]);
+  await page.unroute('**/v1/logout');
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByLabel('Token').waitFor();
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 const LOGGED_OUT = 'You are not logged in';
 
 test('a link that is opened in a tab whose log-in has ended logs it in, and its token is gone from the address', async () => {
