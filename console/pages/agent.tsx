@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { AgentOverview } from '../../contracts/agents/agent';
 import { ShownAgent, useAgentStream } from '../api/agent-stream';
-import { inbox, keyOf } from '../api/overview';
+import { inbox, keyOf, openAgents } from '../api/overview';
 import { place } from '../api/place';
 import { mayAct, temporalLink } from '../api/signed-in';
 import type { RewindQuestion } from '../files/rewind-dialog';
@@ -28,6 +28,12 @@ export function AgentPage({ id }: { id: string }): VNode {
   const isTimeLineOpen = useSignal(false);
   const asking = useSignal<RewindQuestion | null>(null);
   const isEnded = ended.value !== null || state?.status === 'ended';
+  // An id is used again: what is asked of it would be done to the other one.
+  const isOther =
+    isEnded &&
+    state !== null &&
+    (openAgents.value ?? []).some((other) => other.id === id && other.runId !== state.runId);
+  const mayChange = mayAct() && !isOther;
   const { query } = place.value;
   const shown = /^\d{1,9}$/.exec(query.get('message') ?? '')?.[0];
   const ask = (to: number): void => void (asking.value = { to, what: 'both' });
@@ -49,8 +55,8 @@ export function AgentPage({ id }: { id: string }): VNode {
               messages={messages.value}
               live={live.value}
               place={shown === undefined ? null : Number(shown)}
-              fork={mayAct() ? (at) => <ForkButton {...{ id, at, hasFiles }} /> : null}
-              rewind={mayAct() ? (to) => <RewindButton to={to} onAsk={ask} /> : null}
+              fork={mayChange ? (at) => <ForkButton {...{ id, at, hasFiles }} /> : null}
+              rewind={mayChange ? (to) => <RewindButton to={to} onAsk={ask} /> : null}
             />
           </ShownAgent.Provider>
           {state && messages.value.length === 0 && live.value === '' && (
@@ -70,7 +76,12 @@ export function AgentPage({ id }: { id: string }): VNode {
             <LastTurn result={state.lastResult} isEnded={isEnded} />
           )}
           <Waiting id={id} />
-          {state && mayAct() && (
+          {isOther && (
+            <p class="quiet" role="status">
+              This agent has ended, and another one has its id by now. Reload the page to see that one.
+            </p>
+          )}
+          {state && mayChange && (
             <div class="foot">
               <RewindsOfAgent
                 {...{ id, asking, isEnded }}

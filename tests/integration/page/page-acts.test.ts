@@ -226,6 +226,31 @@ test('what is typed while a message is on its way stays in its field', async () 
   await opened.close();
 });
 
+test('the page of an agent that has ended offers nothing that would be done to another one which has its id by now', async () => {
+  const id = await start([{ text: 'one' }]);
+  await until(isIdle(id));
+  const opened = await shown(id);
+  const { page } = opened;
+  const log = page.getByRole('log');
+  await log.getByText('one', { exact: true }).waitFor();
+  await setting.operator.post(`/v1/agents/${id}/stop`);
+  await page.locator('.title .state', { hasText: 'ended' }).waitFor();
+  const forks = log.getByRole('button', { name: 'fork from here' });
+  expect(await forks.count()).toBe(2);
+  await setting.operator.post('/v1/agents', {
+    ...{ id, task: 'of the other', mode: 'conversation' },
+    ...files.settings([{ text: 'two' }]),
+  });
+  await page.getByRole('status').filter({ hasText: 'another one has its id' }).waitFor();
+  expect(await forks.count()).toBe(0);
+  expect(await page.getByRole('button', { name: /rewind/i }).count()).toBe(0);
+  await page.reload();
+  await log.getByText('two', { exact: true }).waitFor();
+  expect(await forks.count()).toBe(2);
+  expect(opened.faults).toEqual([]);
+  await opened.close();
+});
+
 test('a fork begins with the messages up to its place, and leaves the agent as it was', async () => {
   const id = await start([{ text: 'one' }, { text: 'two' }, { text: 'another way' }]);
   await until(isIdle(id));
