@@ -16,6 +16,7 @@ import {
   uiLink,
   type EngineRecord,
 } from '../engine/server';
+import { stopMarker } from '../system/processes/stop-marker';
 import { engineEnvironment } from '../workers/configuration/exposed';
 import { readClientSettings } from '../workers/configuration/read-client-settings';
 import { recordedHost, recordedQueue } from '../workers/configuration/recorded-choice';
@@ -28,7 +29,7 @@ import {
   type WorkerRecord,
 } from '../workers/process/worker-record';
 import { sameServer } from './print/next-step';
-import { keepRunning, stopMarker } from './waiting/keep-running';
+import { keepRunning } from './waiting/keep-running';
 import { ownHostName } from './own-host-name';
 import { tellIfSlow, tellOfWait } from './waiting/tell-if-slow';
 import { note, noteUnless } from './terminal/terminal-style';
@@ -87,6 +88,8 @@ export function configOf({ config }: GlobalOptions): string | null | undefined {
 export interface OpenOptions {
   /** Starts the embedded server and its worker if no server is named and none runs. */
   start: boolean;
+  /** Starts nothing while a `down` applies: it was started by another command, before that `down`. */
+  staysStopped?: boolean;
   /** Also starts a worker for a named server. */
   startWorker?: boolean;
   /** Only reports a disk on which the server cannot write: the wait resumes when the disk does. */
@@ -135,7 +138,7 @@ async function partsOf(
   opened: Closing[],
 ): Promise<Omit<CliContext, keyof AsyncDisposable>> {
   const dataDir = dataDirOf(options);
-  if (open.start) rmSync(stopMarker(dataDir), { force: true });
+  if (open.start && !open.staysStopped) rmSync(stopMarker(dataDir), { force: true });
   const server = resolveServer(options, process.env);
   const progress = noteUnless(options.json);
   const engine = server.isConfigured

@@ -4,6 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
 import { identityOf } from '../system/processes/process-identity';
+import { refuseIfStopped } from '../system/processes/stop-marker';
 import { launchGuard } from './ui-guard/launch-guard';
 import { LOOPBACK, type EnginePorts, type HiddenPorts } from './ports';
 import { writeRecord, type EnginePaths, type EngineRecord } from './record';
@@ -18,11 +19,15 @@ const GATE = 'read -r _ && exec "$@" </dev/null';
 /** The server needs nothing else from our environment, least of all its keys. The last two tune the memory of a Go program. */
 const KEPT_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'GOGC', 'GOMEMLIMIT'];
 
+/** For people. */
+export const SERVER = 'The Temporal server';
+
 const keptOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(KEPT_VARIABLES.map((name) => [name, env[name]]));
 
 /** What to start. */
 export interface Launch {
+  dataDir: string;
   binary: string;
   ports: EnginePorts & HiddenPorts;
   paths: EnginePaths;
@@ -33,8 +38,11 @@ export interface Launch {
   database?: Pragmas | undefined;
 }
 
-/** Starts the server and the guard of its web UI, and records both; they do not answer yet. */
-export function launchServer({ binary, ports, paths, env, ...tuning }: Launch): EngineRecord {
+/**
+ * Starts the server and the guard of its web UI, and records both; they do not answer yet. Throws `engine_stopped` while
+ * `holdfast down` applies.
+ */
+export function launchServer({ dataDir, binary, ports, paths, env, ...tuning }: Launch): EngineRecord {
   const child = spawnGate(binary, serverArguments(ports, paths.dbFile, tuning), paths, env);
   const { pid, stdin } = child;
   // Without listeners, a failure to start would be an uncaught exception; it is reported below by the missing pid.
@@ -59,6 +67,7 @@ export function launchServer({ binary, ports, paths, env, ...tuning }: Launch): 
       startedAt: new Date().toISOString(),
     };
     writeRecord(paths, record);
+    refuseIfStopped(dataDir, SERVER);
     stdin.end('\n');
     return record;
   } catch (err) {

@@ -5,9 +5,10 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { removeQuietly } from '../system/json-file';
 import { isStopped } from '../system/processes/proc';
 import { isAlive } from '../system/processes/process-identity';
+import { refuseIfStopped } from '../system/processes/stop-marker';
 import { asStorageFailure } from '../system/storage-failure';
 import { answers, guardAnswers } from './probe-server';
-import { launchServer } from './launch';
+import { launchServer, SERVER } from './launch';
 import { launchGuard } from './ui-guard/launch-guard';
 import { locateServerBinary, type LocateOptions } from './binary/locate';
 import { holdLock, withLock } from '../system/lock';
@@ -31,6 +32,8 @@ export type { EngineRecord } from './record';
 const READY_TIMEOUT_MS = 60_000;
 const READY_LOOK_EVERY_MS = 50;
 const STOP_GRACE_MS = 10_000;
+/** Whoever holds the lock for longer may be frozen, or may download the server. */
+const STOP_PATIENCE_MS = 10_000;
 const STARTS = 5;
 const TELL_MS = 3_000;
 
@@ -112,9 +115,11 @@ export async function stopServer(dataDir: string): Promise<boolean> {
     removeQuietly(paths.record);
     return ran;
   };
-  // On a read-only or full disk a lock may be impossible; nobody can be starting a server there either.
-  const release = await holdLock(paths.lock).catch((err: unknown) => {
-    if (asStorageFailure(err) === err) throw err;
+  // A server is recorded before it runs, and none begins while `down` applies.
+  const signal = AbortSignal.timeout(STOP_PATIENCE_MS);
+  const release = await holdLock(paths.lock, { signal }).catch((err: unknown) => {
+    // On a read-only or full disk a lock may be impossible; nobody can be starting a server there either.
+    if (!signal.aborted && asStorageFailure(err) === err) throw err;
     return (): void => undefined;
   });
   try {
@@ -194,7 +199,7 @@ async function startServer(
   { binary, paths, token, before }: Start,
   options: EnsureOptions,
 ): Promise<EngineRecord> {
-  const { env, signal, progress, settings, database } = options;
+  const { dataDir, env, signal, progress, settings, database } = options;
   for (let start = 1; ; start++) {
     // Others that start at this moment want the usual ports, too, and each may get one of them.
     const told = await choosePorts(options, before, { usual: start === 1 });
@@ -202,13 +207,14 @@ async function startServer(
     const logFrom = logSize(paths.logFile);
     signal?.throwIfAborted();
     progress(`Starting the Temporal server on port ${ports.port}.`);
-    const record = launchServer({ binary, ports, paths, env, settings, database });
+    const record = launchServer({ dataDir, binary, ports, paths, env, settings, database });
     const outcome = await waitUntilReady(record, token, signal).catch(async (err: unknown) => {
       await endServer(record);
       throw err;
     });
     if (outcome === 'ready') return record;
     await endServer(record);
+    refuseIfStopped(dataDir, SERVER);
     const tail = logTail(paths.logFile, logFrom);
     if (start < STARTS && logHas(paths.logFile, logFrom, 'address already in use')) continue;
     const what = outcome === 'ended' ? 'it ended' : `it did not answer within ${READY_TIMEOUT_MS} ms`;

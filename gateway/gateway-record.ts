@@ -22,11 +22,15 @@ export interface GatewayRecord {
   release: Release;
 }
 
-export const gatewayPaths = (dataDir: string): Record<'record' | 'detached' | 'log' | 'lock', string> => ({
+export const gatewayPaths = (
+  dataDir: string,
+): Record<'record' | 'detached' | 'started' | 'log' | 'lock', string> => ({
   /** Of several gateways the last one that started. */
   record: join(dataDir, 'gateway', 'gateway.json'),
   /** The one of `holdfast up`. */
   detached: join(dataDir, 'gateway', 'detached.json'),
+  /** The same, ready or not. */
+  started: join(dataDir, 'gateway', 'started.json'),
   log: join(dataDir, 'gateway', 'gateway.log'),
   lock: join(dataDir, 'gateway', 'gateway.lock'),
 });

@@ -8,7 +8,7 @@ import {
   runningGateway,
   type GatewayRecord,
 } from '../../gateway/gateway-record';
-import { startDetached } from '../../system/processes/detached-process';
+import { killUnready, startDetached } from '../../system/processes/detached-process';
 import { parseListen, tryListening } from '../../system/listen-at';
 import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
@@ -43,7 +43,7 @@ export interface GatewayChoice {
  */
 export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecord> {
   const { dataDir } = choice;
-  const { lock } = gatewayPaths(dataDir);
+  const { lock, started } = gatewayPaths(dataDir);
   makeFolder(dirname(lock));
   return withLock(lock, async () => {
     // Also one that somebody has started with `holdfast serve`.
@@ -53,17 +53,23 @@ export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecor
     const before = runningDetached(dataDir);
     if (choice.listen !== undefined && portOf(before?.url) !== parseListen(choice.listen)?.port)
       await tryListening(choice.listen, '--listen');
+    // Nobody waits for it: its starter held this lock, and is gone.
+    await killUnready(started, before?.identity);
     // One that does not answer would not end by itself either.
     if (before) await endGroup(before.identity, isWorking ? STOP_GRACE_MS : 0);
     return startGateway(choice);
   });
 }
 
-/** Ends the gateway of `holdfast up`; false if none ran. Those of `holdfast serve` are ended where they were started. */
+/**
+ * Ends the gateway of `holdfast up`, even while it starts; false if none ran. Those of `holdfast serve` are ended where
+ * they were started.
+ */
 export async function stopGateway(dataDir: string): Promise<boolean> {
-  const record = runningDetached(dataDir);
-  if (record) await endGroup(record.identity, STOP_GRACE_MS);
-  return record !== undefined;
+  const ready = runningDetached(dataDir)?.identity;
+  const wasStarting = await killUnready(gatewayPaths(dataDir).started, ready);
+  if (ready) await endGroup(ready, STOP_GRACE_MS);
+  return wasStarting || ready !== undefined;
 }
 
 /** Of a gateway's address. */
@@ -83,14 +89,14 @@ const isWanted = (
   (wanted.listen === undefined || listen === wanted.listen);
 
 async function startGateway({ dataDir, listen, args }: GatewayChoice): Promise<GatewayRecord> {
-  const { log } = gatewayPaths(dataDir);
+  const { log, started: record } = gatewayPaths(dataDir);
   const command = join(packageRoot(), 'bin', 'holdfast.js');
   const place = listen === undefined ? [] : ['--listen', listen];
   const started = await startDetached({
     args: [command, 'serve', '--detached', '--data', dataDir, ...args, ...place],
     // The configuration is among the arguments, unless `--no-config` has overruled the variable.
-    ...{ cwd: dataDir, env: { ...process.env, HOLDFAST_CONFIG: undefined, NO_COLOR: '1' }, log },
-    stdio: (errors) => ['ignore', 'ignore', errors],
+    env: { ...process.env, HOLDFAST_CONFIG: undefined, NO_COLOR: '1' },
+    ...{ dataDir, name: 'The gateway', record, log, isQuiet: true },
     readyAs: (pid) => {
       const record = runningDetached(dataDir);
       return record?.identity.pid === pid ? record : undefined;

@@ -10,6 +10,7 @@ import { keepBounded } from '../../system/log/bounded-log';
 import { outliveLog } from '../../system/log/outlive-log';
 import { tryListening } from '../../system/listen-at';
 import { ProcessLog } from '../../system/log/process-log';
+import { waitForTurn } from '../../system/processes/detached-process';
 import { ownRelease } from '../../system/package-root';
 import { chosenConfig } from '../../workers/configuration/recorded-choice';
 import { readGateway } from '../../workers/configuration/read-gateway';
@@ -52,11 +53,15 @@ export async function serve(options: ServeOptions): Promise<number> {
     (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => once(process, name).then(() => name)),
   );
   const { detached = false } = options;
-  if (detached) outliveLog();
+  if (detached) {
+    outliveLog();
+    await waitForTurn();
+  }
   // Before a server and a worker are started for it.
   else await tryListening(options.listen ?? DEFAULT_LISTEN, '--listen');
   await using context = await openContext(options, {
-    ...{ start: true, staysOnFullDisk: true, answersOthers: true, patienceMs: PATIENCE_MS },
+    ...{ start: true, staysStopped: detached, staysOnFullDisk: true, answersOthers: true },
+    patienceMs: PATIENCE_MS,
   });
   const { client, dataDir, namespace } = context;
   const config = chosenConfig(dataDir, configOf(options));

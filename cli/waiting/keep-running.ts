@@ -1,9 +1,9 @@
 // While a command watches, the embedded server and its worker are restarted when they die: whatever killed them, the
 // work continues.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { enginePaths, readRecord } from '../../engine/record';
 import { isAlive } from '../../system/processes/process-identity';
+import { stopMarker } from '../../system/processes/stop-marker';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { knownError } from '../../system/known-error';
 import { findSilentWorker, runningWorker, workerPaths } from '../../workers/process/worker-record';
@@ -19,9 +19,6 @@ const LONGEST_PAUSE_MS = 30_000;
 const LASTING_FAILURES = 4;
 /** What dies sooner after its restart would probably do so again. */
 const STEADY_MS = 5_000;
-
-/** Exists while `holdfast down` applies: watching commands then stop watching, and restart nothing. */
-export const stopMarker = (dataDir: string): string => join(dataDir, 'stopping');
 
 export interface Restarts {
   server(): Promise<unknown>;
@@ -108,6 +105,8 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
   const onFailure = (err: unknown): void => {
     // This command's client still uses the old address, where something else may answer by now.
     if (err instanceof HoldfastError && err.code === 'engine_moved') exitWith(err, json, options);
+    // The next look says so.
+    if (err instanceof HoldfastError && err.code === 'engine_stopped') return;
     const known = knownError(err);
     const reason = reasonOf(err);
     if (reason !== outage.told) tell(`It could not be restarted, and is tried again: ${reason}`);

@@ -47,7 +47,11 @@ export const ENGINE_ERRORS = {
     75,
     true,
     'possible',
-    () => 'The work was stopped by `holdfast down`, and is kept.',
-    () => 'It continues with the next `holdfast up`.',
+    (f) =>
+      f.starting === undefined
+        ? 'The work was stopped by `holdfast down`, and is kept.'
+        : `${f.starting} was not started: \`holdfast down\` has stopped this data folder meanwhile.`,
+    (f) =>
+      f.starting === undefined ? 'It continues with the next `holdfast up`.' : 'Try again if it should run.',
   ),
 } satisfies Record<string, ErrorEntry>;

@@ -1,9 +1,14 @@
-// Starts a Node process that outlives this one, and waits until it is ready or has ended.
-import { spawn, type StdioOptions } from 'node:child_process';
+// Starts a Node process of a data folder that outlives this one, and waits until it is ready or has ended. It is recorded
+// before it may begin: `holdfast down` ends it even if its starter is gone.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { logSize, logTail, rotateLog } from '../log/log-tail';
+import { identitiesOf, isAlive, type Identity } from './process-identity';
+import { endGroup } from './process-end';
+import { readProcessRecord, writeProcessRecord } from './process-record';
+import { refuseIfStopped } from './stop-marker';
 
 const LOOK_EVERY_MS = 20;
 /** Between the starting process and one that stands by. */
@@ -13,20 +18,29 @@ const BEGIN = 'begin';
 export interface Detached<Facts> {
   /** Of Node: the program and its arguments. */
   args: readonly string[];
-  cwd: string;
+  /** Its data folder, in which it works. */
+  dataDir: string;
+  /** For people, at the beginning of a sentence. */
+  name: string;
+  /** Where it is recorded before it begins; `lastStarted` reads it. */
+  record: string;
   env: NodeJS.ProcessEnv;
   /** What it prints goes to its end; a large one is moved aside first. */
   log: string;
-  /** Given the log's file descriptor. With `ipc`, its last message is returned if it ends. */
-  stdio: (log: number) => StdioOptions;
+  /** Only what it reports as errors is logged. */
+  isQuiet?: boolean;
   /** What it has written about itself once it works; undefined until then. */
   readyAs: (pid: number) => Facts | undefined;
-  /** For a process that replaces another: it loads beside that one, and begins after `makeRoom`. It calls `standBy`. */
+  /** For a process that replaces another: it loads beside that one, and begins after `makeRoom`. */
   replaces?: {
     makeRoom: () => Promise<void>;
     /** It is killed if it has not loaded by then. */
     loadMs: number;
   };
+}
+
+interface StartRecord {
+  identity: Identity;
 }
 
 export type Started<Facts> =
@@ -35,18 +49,26 @@ export type Started<Facts> =
       ended: string;
       /** Its last lines. */
       tail: string;
+      /** What it sent last. */
       message: unknown;
       /** False: it ended before there was room for it. */
       hasBegun: boolean;
     };
 
-/** Resolves when it works, or has ended before it did. */
+/**
+ * Resolves when it works, or has ended before it did; it has to call `waitForTurn`. Throws `engine_stopped` if
+ * `holdfast down` is what keeps it from starting, and what writing its record throws.
+ */
 export async function startDetached<Facts>(choice: Detached<Facts>): Promise<Started<Facts>> {
-  const { args, cwd, env, log, stdio, readyAs, replaces } = choice;
+  const { args, dataDir, name, env, log, isQuiet = false, readyAs, replaces } = choice;
   rotateLog(log);
   const from = logSize(log);
   const output = openSync(log, 'a', 0o600);
-  const child = spawn(process.execPath, args, { detached: true, cwd, env, stdio: stdio(output) });
+  const child = spawn(process.execPath, args, {
+    detached: true,
+    ...{ cwd: dataDir, env },
+    stdio: ['ignore', isQuiet ? 'ignore' : output, output, 'ipc'],
+  });
   closeSync(output);
   let ended: string | undefined;
   let message: unknown;
@@ -57,7 +79,18 @@ export async function startDetached<Facts>(choice: Detached<Facts>): Promise<Sta
   });
   child.once('error', (err) => (ended = err.message));
   child.once('exit', (code, signal) => (ended ??= `it ended with ${code ?? signal}`));
+  // It may have ended meanwhile.
+  const begin = (): unknown => child.connected && child.send(BEGIN);
   let hasBegun = replaces === undefined;
+  try {
+    const [identity] = child.pid === undefined ? [] : identitiesOf([child.pid]);
+    if (identity) writeProcessRecord(choice.record, { identity } satisfies StartRecord);
+    refuseIfStopped(dataDir, name);
+  } catch (err) {
+    child.kill('SIGKILL');
+    throw err;
+  }
+  if (hasBegun) begin();
   const loadUntil = performance.now() + (replaces?.loadMs ?? 0);
   for (;;) {
     const facts = child.pid === undefined ? undefined : readyAs(child.pid);
@@ -67,15 +100,17 @@ export async function startDetached<Facts>(choice: Detached<Facts>): Promise<Sta
       child.unref();
       return { facts };
     }
-    if (ended !== undefined) return { ended, tail: logTail(log, from), message, hasBegun };
+    if (ended !== undefined) {
+      refuseIfStopped(dataDir, name);
+      return { ended, tail: logTail(log, from), message, hasBegun };
+    }
     if (replaces && standsBy && !hasBegun) {
       hasBegun = true;
       await replaces.makeRoom().catch((err: unknown) => {
         child.kill('SIGKILL');
         throw err;
       });
-      // It may have ended meanwhile.
-      if (child.connected) child.send(BEGIN);
+      begin();
     } else if (!hasBegun && performance.now() > loadUntil) {
       ended = `it has not loaded after ${replaces?.loadMs} ms`;
       child.kill('SIGKILL');
@@ -84,14 +119,33 @@ export async function startDetached<Facts>(choice: Detached<Facts>): Promise<Sta
   }
 }
 
-/** In a process that replaces another: loads, and waits for its turn. Exits when who started it is gone before that. */
-export async function standBy(load: () => Promise<void>): Promise<void> {
+/** The process that was last started with this record, if it exists; it may not be ready. */
+export function lastStarted(record: string): Identity | undefined {
+  const identity = readProcessRecord<StartRecord>(record)?.identity;
+  return identity && isAlive(identity) ? identity : undefined;
+}
+
+/** Kills the process that was last started with this record, unless it is the one that is ready; false if there is none. */
+export async function killUnready(record: string, ready: Identity | undefined): Promise<boolean> {
+  const started = lastStarted(record);
+  if (started === undefined || started.pid === ready?.pid) return false;
+  await endGroup(started, 0);
+  return true;
+}
+
+/**
+ * In a process that `startDetached` has started: waits until it is recorded. One that replaces another loads first, and
+ * then waits for room. Exits when its starter is gone before that.
+ */
+export async function waitForTurn(load?: () => Promise<void>): Promise<void> {
   const leave = (): void => process.exit(1);
   process.once('disconnect', leave);
   if (!process.connected) leave();
   const turn = once(process, 'message');
-  await load();
-  process.send?.(STANDS_BY);
+  if (load) {
+    await load();
+    process.send?.(STANDS_BY);
+  }
   await turn;
   process.off('disconnect', leave);
 }

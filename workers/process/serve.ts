@@ -3,7 +3,7 @@ import '../../system/compile-cache';
 import { parseArgs } from 'node:util';
 import { armCrashPoint } from '../../system/faults/crash-point';
 import { LOCAL_HOST } from '../../contracts/ids';
-import { standBy } from '../../system/processes/detached-process';
+import { waitForTurn } from '../../system/processes/detached-process';
 import { loadBeforehand } from './load-beforehand';
 import { runWorker } from './run-worker';
 import { reportFailure } from './start-failure';
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   armCrashPoint(process.env.HOLDFAST_CRASH_FILE);
   const { data: dataDir } = values;
   const wanted = { ...values, dataDir, host: values['agents-only'] ? null : values.host };
-  if (values['stand-by']) await standBy(() => loadBeforehand(wanted));
+  await waitForTurn(values['stand-by'] ? () => loadBeforehand(wanted) : undefined);
   await runWorker(wanted);
 }
 

@@ -5,7 +5,7 @@ import { connectTemporal, resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
-import { startDetached } from '../../system/processes/detached-process';
+import { killUnready, startDetached } from '../../system/processes/detached-process';
 import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
 import { endGroup } from '../../system/processes/process-end';
@@ -95,6 +95,8 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
   makeFolder(choice.dataDir);
   return withLock(workerPaths(choice.dataDir).lock, async () => {
     const before = runningWorker(choice.dataDir);
+    // Nobody waits for it: its starter held this lock, and is gone.
+    await killUnready(workerPaths(choice.dataDir).started, before?.identity);
     if (before && serves(before, choice)) return before;
     // Validated here, so that a fault is reported at once and with its own error.
     const { encryption, secrets } = workersConfiguration(choice.dataDir, choice.config);
@@ -141,11 +143,12 @@ async function refuseSilent({ dataDir, replace }: WorkerChoice): Promise<void> {
   }
 }
 
-/** Stops the data folder's worker; its sessions live on. False if none ran. */
+/** Stops the data folder's worker, even while it starts; its sessions live on. False if none ran. */
 export async function stopWorker(dataDir: string): Promise<boolean> {
-  const record = runningWorker(dataDir);
-  if (record) await endGroup(record.identity, STOP_GRACE_MS);
-  return record !== undefined;
+  const ready = runningWorker(dataDir)?.identity;
+  const wasStarting = await killUnready(workerPaths(dataDir).started, ready);
+  if (ready) await endGroup(ready, STOP_GRACE_MS);
+  return wasStarting || ready !== undefined;
 }
 
 const serves = (
@@ -187,7 +190,8 @@ async function startWorker(
   }: WorkerChoice,
   before: WorkerRecord | undefined,
 ): Promise<WorkerRecord> {
-  const { log } = workerPaths(dataDir);
+  const paths = workerPaths(dataDir);
+  const { log } = paths;
   const args = ['--data', dataDir, '--address', address, '--namespace', namespace];
   if (profile) args.push('--profile', profile);
   if (workdir) args.push('--workdir', workdir);
@@ -199,8 +203,7 @@ async function startWorker(
   if (before) args.push('--stand-by');
   const started = await startDetached({
     args: [...NODE_FLAGS, compiledEntry('workers/process/serve.js'), ...args],
-    ...{ cwd: dataDir, env: { ...MALLOC, ...env }, log },
-    stdio: (output) => ['ignore', output, output, 'ipc'],
+    ...{ dataDir, name: 'The worker', record: paths.started, env: { ...MALLOC, ...env }, log },
     readyAs: (pid) => {
       const record = runningWorker(dataDir);
       return record?.identity.pid === pid ? record : undefined;

@@ -27,8 +27,12 @@ export interface WorkerRecord {
   pollingSince: number;
 }
 
-export const workerPaths = (dataDir: string): Record<'record' | 'log' | 'lock' | 'beat', string> => ({
+export const workerPaths = (
+  dataDir: string,
+): Record<'record' | 'started' | 'log' | 'lock' | 'beat', string> => ({
   record: join(dataDir, 'worker.json'),
+  /** The one that was started last, ready or not. */
+  started: join(dataDir, 'worker.started.json'),
   log: join(dataDir, 'worker.log'),
   lock: join(dataDir, 'worker.lock'),
   beat: join(dataDir, 'worker.beat'),

@@ -1,7 +1,7 @@
 // Ends everything that runs for a data folder, as `holdfast down --sessions` does, without a process for it.
 import { writeFileSync } from 'node:fs';
 import { stopGateway } from '../../../cli/gateway/gateway-process';
-import { stopMarker } from '../../../cli/waiting/keep-running';
+import { stopMarker } from '../../../system/processes/stop-marker';
 import { stopServer } from '../../../engine/server';
 import { detectTreeKill } from '../../../exec/processes/process-tree';
 import { SessionHost } from '../../../exec/host/session-host';

@@ -8,6 +8,7 @@ import type { CrashPoint } from '../../../system/faults/crash-point';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { enginePaths, readRecord, type EngineRecord } from '../../../engine/record';
 import { isAlive } from '../../../system/processes/process-identity';
+import { stopMarker } from '../../../system/processes/stop-marker';
 import { ensureWorker, type WorkerChoice } from '../../../workers/process/worker-process';
 import { runningWorker, type WorkerRecord } from '../../../workers/process/worker-record';
 import { CommandLines, withoutPage, type CliResult } from './command-lines';
@@ -70,6 +71,7 @@ export class EngineOfItsOwn {
   }
 
   startServer(): Promise<EngineRecord> {
+    this.endStop();
     return this.hasServer
       ? startServer(this.dataDir, () => undefined)
       : borrowServer(this.dataDir, this.namespace);
@@ -77,6 +79,7 @@ export class EngineOfItsOwn {
 
   /** `env` applies only if no worker runs yet. */
   startWorker({ env = {}, ...choice }: Partial<WorkerChoice> = {}): Promise<WorkerRecord> {
+    this.endStop();
     const { address } = this.server();
     const crash = { HOLDFAST_CRASH_FILE: this.crashFile };
     const place = { dataDir: this.dataDir, address, namespace: this.namespace };
@@ -99,6 +102,11 @@ export class EngineOfItsOwn {
     await meanwhile();
     await this.startWorker();
     return done;
+  }
+
+  /** Whatever `down` said before. */
+  private endStop(): void {
+    rmSync(stopMarker(this.dataDir), { force: true });
   }
 
   private get crashFile(): string {

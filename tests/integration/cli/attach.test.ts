@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stopMarker } from '../../../cli/waiting/keep-running';
+import { stopMarker } from '../../../system/processes/stop-marker';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { testEachOf } from '../../helpers/run/long-run';
 import { filesWith } from '../../helpers/tools/files-with';

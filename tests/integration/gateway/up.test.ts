@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { operatingLock } from '../../../cli/operating/one-at-a-time';
-import { stopMarker } from '../../../cli/waiting/keep-running';
+import { stopMarker } from '../../../system/processes/stop-marker';
 import { enginePaths, readRecord } from '../../../engine/record';
 import { lastDetached, runningGateway, type GatewayRecord } from '../../../gateway/gateway-record';
 import { holdLock } from '../../../system/lock';
