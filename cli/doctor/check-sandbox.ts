@@ -31,10 +31,11 @@ export interface SandboxCheck {
 /** Runs a program in a sandbox, as the worker of this data folder would. */
 export async function checkSandbox(dataDir: string): Promise<SandboxCheck> {
   let isOff = false;
-  const folder = recordedWorkdir(dataDir) ?? usualWorkingFolder(dataDir);
-  // Before the first worker: a folder of its own, because `/tmp` itself may contain the home folder.
-  const standIn = existsSync(folder) ? undefined : mkdtempSync(join(tmpdir(), 'holdfast-doctor-'));
+  let standIn: string | undefined;
   try {
+    const folder = recordedWorkdir(dataDir) ?? usualWorkingFolder(dataDir);
+    // Before the first worker: a folder of its own, because `/tmp` itself may contain the home folder.
+    if (!existsSync(folder)) standIn = mkdtempSync(join(tmpdir(), 'holdfast-doctor-'));
     const source = workersSource(dataDir);
     const configuration = readConfiguration(source);
     const { sandbox } = configuration;

@@ -46,7 +46,8 @@ interface Wanted extends ServerChoice {
 export async function loadBeforehand(wanted: Wanted): Promise<void> {
   const { dataDir, tools: files, config = null } = wanted;
   const configuration = workersConfiguration(dataDir, config);
-  const exposed = exposedNow({ dataDir, config });
+  const workdir = wantedWorkingFolder(dataDir, wanted.workdir, process.env);
+  const exposed = exposedNow({ dataDir, config, workdir });
   refuseExposedParts(configuration, exposed);
   refuseExposed(moduleFiles(files), exposed);
   const ownTools = await loadTools([...configuration.modules, ...files]);

@@ -17,6 +17,7 @@ import { identityOf } from '../../system/processes/process-identity';
 import { writeProcessRecord } from '../../system/processes/process-record';
 import { workersConfiguration } from '../configuration/configuration';
 import { exposedNow, moduleFiles, refuseExposed } from '../configuration/exposed';
+import { recordOptions } from '../configuration/recorded-choice';
 import { loadTools } from '../tools/tool-modules';
 import { createWorkers } from '../create-workers';
 import { installRuntime, metricsExporter } from '../telemetry/install-runtime';
@@ -48,6 +49,8 @@ export interface RunOptions {
   probes?: string | undefined;
   /** How long steps that run may take to end, once the process is told to stop, in milliseconds. */
   drainMs?: number | undefined;
+  /** The next start takes the same options: they are recorded once it polls. */
+  isLasting?: boolean | undefined;
   /** Called once it polls. */
   onReady?: (record: WorkerRecord) => void;
 }
@@ -108,7 +111,10 @@ export async function runWorker(options: RunOptions): Promise<void> {
       const self = { identity: identityOf(process.pid), release: ownRelease() };
       const { queue } = workers.client.server;
       const started = { ...self, address, namespace, host, queue, cwd: workdir, pollingSince };
-      const record: WorkerRecord = { ...started, tools: [...files], config: config ?? null };
+      const named = { tools: [...files], config: config ?? null, workdir: options.workdir ?? null };
+      const record: WorkerRecord = { ...started, ...named };
+      // Before others take this worker as ready, and the options that they find as its own.
+      if (options.isLasting) recordOptions(dataDir, { ...named, queue: options.queue ?? null });
       writeProcessRecord(paths.record, record);
       // Not at exit: the process may be killed.
       flushCompileCache();

@@ -30,7 +30,8 @@ async function main(): Promise<void> {
   const { data: dataDir } = values;
   const wanted = { ...values, dataDir, host: values['agents-only'] ? null : values.host };
   await waitForTurn(values['stand-by'] ? () => loadBeforehand(wanted) : undefined);
-  await runWorker(wanted);
+  // Only now: a module that cannot be loaded must not keep all later workers from starting.
+  await runWorker({ ...wanted, isLasting: true });
 }
 
 // All is released then. What still waits for an answer of the server, such as the call of a script, is asked again by the

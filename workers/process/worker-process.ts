@@ -13,10 +13,6 @@ import { compiledEntry } from '../../system/package-root';
 import { workersConfiguration } from '../configuration/configuration';
 import { secretStore } from '../configuration/configured-secrets';
 import {
-  recordConfig,
-  recordQueue,
-  recordTools,
-  recordWorkdir,
   recordedConfig,
   recordedQueue,
   recordedTools,
@@ -153,14 +149,14 @@ export async function stopWorker(dataDir: string): Promise<boolean> {
 
 const serves = (
   record: WorkerRecord,
-  { address, namespace, dataDir, workdir, tools, config, host, queue, thisRelease }: WorkerChoice,
+  { address, namespace, workdir, tools, config, host, queue, thisRelease }: WorkerChoice,
 ): boolean =>
   (!thisRelease || isOfThisRelease(record)) &&
   record.address === address &&
   record.namespace === namespace &&
   (host === undefined || host === record.host) &&
   (queue === undefined || (queue ?? MAIN_TASK_QUEUE) === (record.queue ?? MAIN_TASK_QUEUE)) &&
-  (workdir === undefined || workdir === recordedWorkdir(dataDir)) &&
+  (workdir === undefined || workdir === record.workdir) &&
   (tools === undefined || isDeepStrictEqual(tools, record.tools)) &&
   (config === undefined || config === record.config);
 
@@ -212,14 +208,7 @@ async function startWorker(
       replaces: { makeRoom: () => endGroup(before.identity, STOP_GRACE_MS), loadMs: LOAD_MS },
     }),
   });
-  if (started.ended === undefined) {
-    // Only now: a module that cannot be loaded must not keep all later workers from starting.
-    recordTools(dataDir, tools);
-    recordConfig(dataDir, config);
-    recordWorkdir(dataDir, workdir);
-    recordQueue(dataDir, queue);
-    return started.facts;
-  }
+  if (started.ended === undefined) return started.facts;
   const { ended, tail, message, hasBegun } = started;
   const kept = hasBegun ? undefined : before;
   if (kept) onKept?.(kept);

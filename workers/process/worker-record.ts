@@ -19,6 +19,8 @@ export interface WorkerRecord {
   queue?: string;
   /** Working folder of new shells. */
   cwd: string;
+  /** The same as it was named; null: the default. Absent in records before 0.3. */
+  workdir?: string | null;
   /** Modules with the user's own tools, by absolute path. */
   tools: string[];
   /** The named configuration; null: the data folder's, if it exists. */

@@ -244,6 +244,7 @@ export const WORKER: Whole<Omit<WorkerRecord, 'identity'>> = {
   host: TEXT,
   queue: TEXT,
   cwd: TEXT,
+  workdir: TEXT,
   tools: [TEXT],
   config: TEXT,
   pollingSince: 1,
