@@ -29,6 +29,8 @@ export interface EngineRecord extends EnginePorts, Partial<HiddenPorts> {
 export interface EnginePaths {
   folder: string;
   lock: string;
+  /** Its guard holds this lock, and lives as long as the server: also where its processes cannot be seen. */
+  running: string;
   record: string;
   dbFile: string;
   logFile: string;
@@ -41,6 +43,7 @@ export function enginePaths(dataDir: string): EnginePaths {
   return {
     folder,
     lock: join(folder, 'lock'),
+    running: join(folder, 'running.lock'),
     record: join(folder, 'server.json'),
     dbFile: join(folder, 'temporal.db'),
     logFile: join(folder, 'server.log'),

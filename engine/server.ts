@@ -11,7 +11,7 @@ import { answers, guardAnswers } from './probe-server';
 import { launchServer, SERVER } from './launch';
 import { launchGuard } from './ui-guard/launch-guard';
 import { locateServerBinary, type LocateOptions } from './binary/locate';
-import { holdLock, withLock } from '../system/lock';
+import { holdLock, isHeld, withLock } from '../system/lock';
 import { logHas, logSize, logTail, rotateLog } from '../system/log/log-tail';
 import { chooseHiddenPorts, choosePorts, type NamedPorts } from './ports';
 import { endGroup } from '../system/processes/process-end';
@@ -34,6 +34,8 @@ const READY_LOOK_EVERY_MS = 50;
 const STOP_GRACE_MS = 10_000;
 /** Whoever holds the lock for longer may be frozen, or may download the server. */
 const STOP_PATIENCE_MS = 10_000;
+/** A guard sees within half a second that its server was killed. */
+const ELSEWHERE_MS = 3_000;
 const STARTS = 5;
 const TELL_MS = 3_000;
 
@@ -111,6 +113,7 @@ export async function stopServer(dataDir: string): Promise<boolean> {
     const record = readRecord(paths);
     const ran = record !== undefined && isAlive(record.identity);
     if (record) await endServer(record);
+    if (record && !ran && isHeld(paths.running)) throw elsewhere(record.address);
     // If it cannot be removed, it names a process that is gone.
     removeQuietly(paths.record);
     return ran;
@@ -143,10 +146,28 @@ async function ensureLocked(paths: EnginePaths, options: EnsureOptions): Promise
       options.progress('The Temporal server was started by an older Holdfast, and web pages can reach it.');
   }
   if (before) await endServer(before);
+  await refuseElsewhere(paths, before);
   const { path } = await locateServerBinary(options);
   rotateLog(paths.logFile);
   return startServer({ binary: path, paths, token, before }, options);
 }
+
+/** Processes of another pid namespace, such as a container's, cannot be seen from here; their locks can. */
+async function refuseElsewhere(paths: EnginePaths, before: EngineRecord | undefined): Promise<void> {
+  const signal = AbortSignal.timeout(ELSEWHERE_MS);
+  try {
+    (await holdLock(paths.running, { signal }))();
+  } catch (err) {
+    throw signal.aborted ? elsewhere(before?.address ?? 'the embedded server') : err;
+  }
+}
+
+const elsewhere = (address: string): HoldfastError =>
+  new HoldfastError('no_server', {
+    address,
+    reason: 'the server of this data folder runs in another container or pid namespace',
+    next: 'Use the folder there, or stop that server with `holdfast down` there; or name it with --address.',
+  });
 
 /** It may have just been started; one that stays silent is replaced, and nobody waits for that without a word. */
 async function waitForRunning(

@@ -23,6 +23,7 @@ export function launchGuard(
     hosts: [LOOPBACK, 'localhost'].map((name) => (uiPort === 80 ? name : `${name}:${uiPort}`)),
     tokenFile: paths.uiAuthorization,
     server: identity,
+    lock: paths.running,
   };
   const log = openSync(paths.logFile, 'a', 0o600);
   try {

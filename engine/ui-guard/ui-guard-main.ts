@@ -2,6 +2,7 @@
 // ends on SIGTERM. docker-compose.temporal.yml also runs it, so it needs nothing from node_modules.
 import '../../system/compile-cache';
 import { outliveLog } from '../../system/log/outlive-log';
+import { holdLock } from '../../system/lock';
 import { isAlive, type Identity } from '../../system/processes/process-identity';
 import { createUiGuard, type GuardTarget } from './ui-guard';
 import { uiToken } from './ui-token';
@@ -14,18 +15,23 @@ export interface GuardConfig {
   tokenFile: string | null;
   /** Null: it lives until it is killed. */
   server: Identity | null;
+  /** A lock that it holds for as long as it lives. */
+  lock?: string;
 }
 
 const LOOK_EVERY_MS = 500;
 
 outliveLog();
-const { listen, target, hosts, tokenFile, server } = JSON.parse(process.argv[2] ?? '') as GuardConfig;
+const { listen, target, hosts, tokenFile, server, lock } = JSON.parse(process.argv[2] ?? '') as GuardConfig;
 const guard = createUiGuard(target, { hosts, token: tokenFile === null ? null : uiToken(tokenFile) });
 guard.once('error', (err) => {
   console.error(`The guard of the web UI: ${err.message}`);
   process.exit(1);
 });
-guard.listen(listen.port, listen.address);
+const serve = (): unknown => guard.listen(listen.port, listen.address);
+// On a full or read-only disk it serves without the lock.
+if (lock === undefined) serve();
+else void holdLock(lock).then(serve, serve);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0));
 // The terminal that it was started from may be closed.
 process.on('SIGHUP', () => undefined);
