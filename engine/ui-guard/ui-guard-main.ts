@@ -35,4 +35,12 @@ else void holdLock(lock).then(serve, serve);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0));
 // The terminal that it was started from may be closed.
 process.on('SIGHUP', () => undefined);
-if (server) setInterval(() => isAlive(server) || process.exit(0), LOOK_EVERY_MS);
+if (server) setInterval(look, LOOK_EVERY_MS, server);
+
+function look(protectedOne: Identity): void {
+  try {
+    if (!isAlive(protectedOne)) process.exit(0);
+  } catch {
+    // With too many connections no file can be opened; the next look tells.
+  }
+}
