@@ -1,9 +1,14 @@
 // The search for a session's processes, beside terminals of containers, which have the same names.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as pty from 'node-pty';
 import { killTree } from '../../../../exec/processes/process-tree';
+import { shellAsset } from '../../../../system/package-root';
 import { isRunning, readLink } from '../../../../system/processes/proc';
+import { until } from '../../../helpers/until';
 
 const CONTAINER = ['--user', '--map-root-user', '--mount', 'sh', '-c'];
 const MOUNT = 'mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/pts';
@@ -47,3 +52,18 @@ const textFrom = (data: (listener: (data: unknown) => void) => unknown): Promise
     expect(pids.map(isRunning)).toEqual([false, false, true]);
   },
 );
+
+test('a shell does not begin in a terminal that is gone: the end of its holder ends nothing any more', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-init-'));
+  writeFileSync(join(folder, 'fence'), 'fence\n');
+  const [ran, over] = [join(folder, 'ran'), join(folder, 'over')];
+  // As a child that was forked when the holder died, and gets no signal for it.
+  const late =
+    'trap "" HUP; echo up; while [ -t 0 ]; do sleep 0.02; done; sh "$0" "$1" touch "$2"; touch "$3"';
+  const terminal = pty.spawn('sh', ['-c', late, shellAsset('init.sh'), folder, ran, over], {});
+  await textFrom((listener) => terminal.onData(listener));
+  (terminal as pty.IPty & { destroy(): void }).destroy();
+  await until(() => existsSync(over));
+  expect(existsSync(ran)).toBe(false);
+  rmSync(folder, { recursive: true });
+});
