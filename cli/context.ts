@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connectTemporal, resolveServer } from '../client/connect';
+import type { Client } from '@temporalio/client';
 import { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
@@ -19,7 +20,7 @@ import {
 import { stopMarker } from '../system/processes/stop-marker';
 import { engineEnvironment } from '../workers/configuration/exposed';
 import { readClientSettings } from '../workers/configuration/read-client-settings';
-import { recordedHost, recordedQueue } from '../workers/configuration/recorded-choice';
+import { chosenConfig, recordedHost, recordedQueue } from '../workers/configuration/recorded-choice';
 import { ensureWorker } from '../workers/process/worker-process';
 import {
   findSilentWorker,
@@ -148,12 +149,15 @@ async function partsOf(
   if (engine) opened.push(watchDisk(dataDir, watch));
   const address = engine?.address ?? server.address;
   const { namespace } = server;
-  const { encryption, startsTraces } = readClientSettings(dataDir, configOf(options));
-  const dataConverter = encryptedPayloads(encryption);
   const { patienceMs } = open;
-  const more = { dataConverter, patienceMs, startsTraces };
-  const connecting = connectTemporal({ ...server, address }, more);
-  const temporal = await tellIfSlow(`the Temporal server at ${address}`, connecting);
+  const connect = (): Promise<Client> => {
+    const { encryption, startsTraces } = readClientSettings(dataDir, configOf(options));
+    const more = { dataConverter: encryptedPayloads(encryption), patienceMs, startsTraces };
+    const connecting = connectTemporal({ ...server, address }, more);
+    return tellIfSlow(`the Temporal server at ${address}`, connecting);
+  };
+  const config = chosenConfig(dataDir, configOf(options));
+  let temporal = await connect();
   opened.push(() => temporal.connection.close());
   const startsWorker = engine ? open.start : open.startWorker;
   const asBefore = {
@@ -181,6 +185,11 @@ async function partsOf(
   const worker = startsWorker
     ? await tellIfSlow('the worker to start', ensureWorker(choice))
     : runningWorker(dataDir);
+  // Another command has given this worker another configuration meanwhile, which may encrypt.
+  if (startsWorker && worker && worker.config !== config) {
+    await temporal.connection.close();
+    temporal = await connect();
+  }
   if (startsWorker && !open.thisRelease) tellOfGateway(options);
   // Another command may have chosen differently since: what counts is recorded.
   const restart = {

@@ -113,7 +113,7 @@ export async function stopServer(dataDir: string): Promise<boolean> {
     const record = readRecord(paths);
     const ran = record !== undefined && isAlive(record.identity);
     if (record) await endServer(record);
-    if (record && !ran && isHeld(paths.running)) throw elsewhere(record.address);
+    if (!ran && isHeld(paths.running)) throw elsewhere(record);
     // If it cannot be removed, it names a process that is gone.
     removeQuietly(paths.record);
     return ran;
@@ -158,16 +158,27 @@ async function refuseElsewhere(paths: EnginePaths, before: EngineRecord | undefi
   try {
     (await holdLock(paths.running, { signal }))();
   } catch (err) {
-    throw signal.aborted ? elsewhere(before?.address ?? 'the embedded server') : err;
+    throw signal.aborted ? elsewhere(before) : err;
   }
 }
 
-const elsewhere = (address: string): HoldfastError =>
+const elsewhere = (record: EngineRecord | undefined): HoldfastError =>
   new HoldfastError('no_server', {
-    address,
-    reason: 'the server of this data folder runs in another container or pid namespace',
-    next: 'Use the folder there, or stop that server with `holdfast down` there; or name it with --address.',
+    address: record?.address ?? 'the embedded server',
+    reason: record
+      ? 'the server of this data folder runs in another container or pid namespace'
+      : 'a server of this data folder runs, and its record is lost',
+    next: record
+      ? 'Use the folder there, or stop that server with `holdfast down` there; or name it with --address.'
+      : 'End that process yourself (its command line has the path of temporal.db), then try again.',
   });
+
+/** Whether the server of the data folder runs where its process cannot be seen from here, such as in a container. */
+export function runsElsewhere(dataDir: string): boolean {
+  const paths = enginePaths(dataDir);
+  const record = readRecord(paths);
+  return record !== undefined && !isAlive(record.identity) && !isGuarded(record) && isHeld(paths.running);
+}
 
 /** It may have just been started; one that stays silent is replaced, and nobody waits for that without a word. */
 async function waitForRunning(

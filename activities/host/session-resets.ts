@@ -36,7 +36,9 @@ export class SessionResets {
     const ofAnotherRun = before?.run === run ? undefined : before;
     return () => {
       const latest = this.latest.get(workflowId);
-      if (latest && latest !== ofAnotherRun && resets !== undefined && resets < latest.number)
+      if (!latest || latest === ofAnotherRun || resets === undefined) return;
+      // The numbers of another run are others; what it has reset since was reset for this command, too.
+      if (latest.run !== run || resets < latest.number)
         throw new HoldfastError('not_begun', { session, reason: latest.reason });
     };
   }

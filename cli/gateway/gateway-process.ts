@@ -14,6 +14,7 @@ import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
 import { isOwnRelease, packageRoot } from '../../system/package-root';
 import { endGroup } from '../../system/processes/process-end';
+import type { Identity } from '../../system/processes/process-identity';
 
 const STOP_GRACE_MS = 5_000;
 /** Longer than a healthy gateway is ever blocked. */
@@ -50,11 +51,11 @@ export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecor
     const running = runningGateway(dataDir);
     const isWorking = running !== undefined && (await gatewayAnswers(running, SILENT_MS));
     if (isWorking && isWanted(running, choice)) return running;
+    // Nobody waits for it: its starter held this lock, and is gone.
+    await killUnready(started, () => runningDetached(dataDir)?.identity);
     const before = runningDetached(dataDir);
     if (choice.listen !== undefined && portOf(before?.url) !== parseListen(choice.listen)?.port)
       await tryListening(choice.listen, '--listen');
-    // Nobody waits for it: its starter held this lock, and is gone.
-    await killUnready(started, before?.identity);
     // One that does not answer would not end by itself either.
     if (before) await endGroup(before.identity, isWorking ? STOP_GRACE_MS : 0);
     return startGateway(choice);
@@ -66,8 +67,9 @@ export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecor
  * they were started.
  */
 export async function stopGateway(dataDir: string): Promise<boolean> {
-  const ready = runningDetached(dataDir)?.identity;
-  const wasStarting = await killUnready(gatewayPaths(dataDir).started, ready);
+  const readyOne = (): Identity | undefined => runningDetached(dataDir)?.identity;
+  const wasStarting = await killUnready(gatewayPaths(dataDir).started, readyOne);
+  const ready = readyOne();
   if (ready) await endGroup(ready, STOP_GRACE_MS);
   return wasStarting || ready !== undefined;
 }

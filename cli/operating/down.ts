@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { LiveTokens } from '../../activities/agents/live-tokens';
 import { HoldfastError, asHoldfastError } from '../../contracts/errors/holdfast-error';
-import { stopServer } from '../../engine/server';
+import { runsElsewhere, stopServer } from '../../engine/server';
 import { FilesDoor } from '../../exec/transfer/door/files-door';
 import { detectTreeKill } from '../../exec/processes/process-tree';
 import { SessionHost, type ClosedSession } from '../../exec/host/session-host';
@@ -54,7 +54,9 @@ async function stop(dataDir: string, options: DownOptions): Promise<number> {
     options.sessions
       ? step(() => tellIfSlow('the sessions to end', closed(dataDir)), [])
       : Promise.resolve([]);
-  if (existsSync(dataDir)) await step(() => writeFileSync(stopMarker(dataDir), ''), undefined);
+  // What runs in another container goes on.
+  if (existsSync(dataDir) && !runsElsewhere(dataDir))
+    await step(() => writeFileSync(stopMarker(dataDir), ''), undefined);
   // While the worker lives, so that it records the ends; again for sessions opened meanwhile.
   const before = await closeSessions();
   const gateway = await step(() => tellIfSlow('the API and the page to stop', stopGateway(dataDir)), null);

@@ -2,6 +2,7 @@
 // work continues.
 import { existsSync } from 'node:fs';
 import { enginePaths, readRecord } from '../../engine/record';
+import { isGuarded } from '../../engine/server';
 import { isAlive } from '../../system/processes/process-identity';
 import { stopMarker } from '../../system/processes/stop-marker';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
@@ -71,7 +72,8 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
     // A server that was killed leaves its record. Without one the folder was moved or removed: what is started here would
     // have an empty database.
     if (!server) return;
-    const isServed = isAlive(server.identity);
+    // The guard holds the lock against a second server. Servers of earlier releases have none.
+    const isServed = isAlive(server.identity) && (!server.guard || isGuarded(server));
     const isDown = !isServed || !runningWorker(dataDir);
     const { restartedAt } = outage;
     const isSteady = restartedAt === undefined || performance.now() - restartedAt > STEADY_MS;
@@ -79,7 +81,11 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
     if (isDown && performance.now() < outage.retryAt) return;
     const tellFirst = outage.failures === 0 ? tell : (): void => undefined;
     if (!isServed) {
-      tellFirst('The Temporal server is gone; restarting it on the same database.');
+      tellFirst(
+        isAlive(server.identity)
+          ? 'The guard of the web UI is gone; starting another.'
+          : 'The Temporal server is gone; restarting it on the same database.',
+      );
       restarting = 'server';
       await restart.server();
     }

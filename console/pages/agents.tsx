@@ -75,7 +75,7 @@ export function AgentsPage(): VNode {
                 <a href={linkTo('start')}>Start one</a>, or run <code>holdfast run "a task"</code>.
               </>
             ) : (
-              'None matches the filter and the search.'
+              `None ${next ? 'of the latest ones ' : ''}matches the filter and the search.`
             )}
           </p>
         </Empty>
@@ -142,7 +142,10 @@ function useAgents(filter: string, text: string): Found {
   };
 }
 
-/** Pages on which nothing was found are not counted: the server looks through one at a time. */
+/** Pages on which nothing is found; the server looks through one at a time. */
+const MOST_EMPTY = 10;
+
+/** As many pages as are wanted, not counting empty ones: `next` says whether there are more. */
 async function readPages(
   query: Record<string, string>,
   pages: number,
@@ -150,13 +153,16 @@ async function readPages(
 ): Promise<Listed<AgentEntry>> {
   const items: AgentEntry[] = [];
   let next: string | null = null;
+  let left = pages;
+  let empty = 0;
   do {
     const params = new URLSearchParams({ ...query, limit: String(PAGE), ...(next && { cursor: next }) });
     const path = `/v1/agents?${params.toString()}`;
     const page: Listed<AgentEntry> = await callApi('GET', path, undefined, { signal });
     items.push(...page.items);
     next = page.next;
-    if (page.items.length > 0) pages -= 1;
-  } while (pages > 0 && next !== null);
+    if (page.items.length > 0) left -= 1;
+    else empty += 1;
+  } while (left > 0 && empty < MOST_EMPTY * pages && next !== null);
   return { items, next };
 }

@@ -44,7 +44,7 @@ __hf_again='if ((++__hf_tries > 5)) || [[ ! -p $__hf_dir/down ]]; then
     builtin :
   builtin eval "$__hf_leave"
 fi
-builtin command ${__hf_standard:+"-p"} sleep 1 || builtin :'
+(builtin command ${__hf_standard:+"-p"} sleep 1) || builtin :'
 # A string, not a function: inside a function, `declare` in a command would be local. The loop ends only when a stopped
 # job or a stray `break` leaves it; the eval after it then starts the next one. Ctrl-C in the shell itself leads to a
 # prompt, and from there PROMPT_COMMAND leads back; it is set again each time because a command may have changed it, unless
@@ -56,6 +56,7 @@ __hf_loop='while builtin :; do
   builtin unset PROMPT_COMMAND 2>/dev/null && PROMPT_COMMAND="$__hf_quiet; builtin eval \"\$__hf_loop\""
   builtin printf %s "$__hf_fence" >|/dev/tty || builtin :
   __hf_tries=0 __hf_end=$__hf_s
+  [[ $__hf_id != - ]] || __hf_end=71
   until builtin printf "E %s %s\n" "$__hf_id" "$__hf_s" >|"$__hf_dir/up"; do builtin eval "$__hf_again"; done
   __hf_n= __hf_end=71
   until [[ $__hf_n == "$__hf_nonce" ]]; do
@@ -83,6 +84,8 @@ __hf_loop='while builtin :; do
     fi
     builtin command ${__hf_standard:+"-p"} stty sane -ixon iutf8 </dev/tty || builtin :
     [[ $__hf_tty == - ]] || builtin command ${__hf_standard:+"-p"} stty "$__hf_tty" </dev/tty || builtin :
+    # Bash remembers what `command -p` has found; the commands of the session find their own.
+    builtin hash -d stty cat 2>/dev/null || builtin :
   fi
   until builtin printf "B %s\n" "$__hf_id" >|"$__hf_dir/up"; do builtin eval "$__hf_again"; done
   builtin eval "[[ \$__hf_x != *x* ]] || builtin set -x; builtin . \"\$__hf_dir/$__hf_id\"

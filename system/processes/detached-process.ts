@@ -14,6 +14,8 @@ const LOOK_EVERY_MS = 20;
 /** Between the starting process and one that stands by. */
 const STANDS_BY = 'stands by';
 const BEGIN = 'begin';
+/** In the environment of a process that must wait: what an earlier release has started gets no word that it may begin. */
+const GATED = 'HOLDFAST_GATED';
 
 export interface Detached<Facts> {
   /** Of Node: the program and its arguments. */
@@ -66,7 +68,7 @@ export async function startDetached<Facts>(choice: Detached<Facts>): Promise<Sta
   const output = openSync(log, 'a', 0o600);
   const child = spawn(process.execPath, args, {
     detached: true,
-    ...{ cwd: dataDir, env },
+    ...{ cwd: dataDir, env: { ...env, [GATED]: '1' } },
     stdio: ['ignore', isQuiet ? 'ignore' : output, output, 'ipc'],
   });
   closeSync(output);
@@ -77,10 +79,12 @@ export async function startDetached<Facts>(choice: Detached<Facts>): Promise<Sta
     if (said === STANDS_BY) standsBy = true;
     else message = said;
   });
-  child.once('error', (err) => (ended = err.message));
+  // The first says why it could not be started; what is sent to it then fails, too.
+  child.on('error', (err) => (ended ??= err.message));
   child.once('exit', (code, signal) => (ended ??= `it ended with ${code ?? signal}`));
   // It may have ended meanwhile.
-  const begin = (): unknown => child.connected && child.send(BEGIN);
+  const begin = (): unknown =>
+    child.pid !== undefined && child.connected && child.send(BEGIN, () => undefined);
   let hasBegun = replaces === undefined;
   try {
     const [identity] = child.pid === undefined ? [] : identitiesOf([child.pid]);
@@ -126,9 +130,10 @@ export function lastStarted(record: string): Identity | undefined {
 }
 
 /** Kills the process that was last started with this record, unless it is the one that is ready; false if there is none. */
-export async function killUnready(record: string, ready: Identity | undefined): Promise<boolean> {
+export async function killUnready(record: string, ready: () => Identity | undefined): Promise<boolean> {
   const started = lastStarted(record);
-  if (started === undefined || started.pid === ready?.pid) return false;
+  // Asked afterwards: it may have become ready in between.
+  if (started === undefined || started.pid === ready()?.pid) return false;
   await endGroup(started, 0);
   return true;
 }
@@ -138,6 +143,9 @@ export async function killUnready(record: string, ready: Identity | undefined): 
  * then waits for room. Exits when its starter is gone before that.
  */
 export async function waitForTurn(load?: () => Promise<void>): Promise<void> {
+  const isGated = process.env[GATED] !== undefined;
+  delete process.env[GATED];
+  if (!isGated && !load) return;
   const leave = (): void => process.exit(1);
   process.once('disconnect', leave);
   if (!process.connected) leave();

@@ -43,7 +43,7 @@ export const chosenConfig = (
 /** The folder that the user named for new shells; null: the default. */
 export const recordedWorkdir = (dataDir: string): string | null => read(dataDir, WORKDIR, isText) ?? null;
 
-/** The host that the user named, or `noHost` for agents only; undefined: none was named. */
+/** The host that the user named; undefined: none was named. */
 export const recordedHost = (dataDir: string): string | undefined => read(dataDir, HOST, isText);
 
 /** The task queue that the user named for its agents; null: the default. */
@@ -71,6 +71,8 @@ function read<T>(
   if (!statSync(path, { throwIfNoEntry: false })) return undefined;
   const value = readJson<unknown>(path);
   if (isValue(value)) return value;
+  // Another command has removed it meanwhile.
+  if (!statSync(path, { throwIfNoEntry: false })) return undefined;
   throw new HoldfastError('config_invalid', {
     faults: `${path}, which records a choice of the last \`holdfast up\`, is damaged: give \`holdfast up\` the option again (${option}).`,
   });

@@ -6,6 +6,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
 import { killUnready, startDetached } from '../../system/processes/detached-process';
+import type { Identity } from '../../system/processes/process-identity';
 import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
 import { endGroup } from '../../system/processes/process-end';
@@ -17,6 +18,8 @@ import {
   recordedQueue,
   recordedTools,
   recordedWorkdir,
+  recordOptions,
+  type WorkerOptions,
 } from '../configuration/recorded-choice';
 import { resetCaches } from '../agents/lost-workers';
 import { lostInstances } from './task-journal';
@@ -64,7 +67,7 @@ export interface WorkerChoice {
   tools?: readonly string[] | undefined;
   /** Configuration, by absolute path; null: that of the data folder. Default: as before. */
   config?: string | null | undefined;
-  /** The host whose shells run here; null for agents alone. If absent: as before on this server, at first `local`. */
+  /** The host whose shells run here; null for agents alone. If absent: as the one that was killed, otherwise `local`. */
   host?: string | null | undefined;
   /** Task queue of the agents; null: the default. If absent: as before. */
   queue?: string | null | undefined;
@@ -87,13 +90,17 @@ export interface WorkerChoice {
 export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> {
   await refuseSilent(choice);
   const running = runningWorker(choice.dataDir);
-  if (running && serves(running, choice)) return running;
+  if (running && serves(running, choice) && !hasOptions(choice)) return running;
   makeFolder(choice.dataDir);
   return withLock(workerPaths(choice.dataDir).lock, async () => {
-    const before = runningWorker(choice.dataDir);
     // Nobody waits for it: its starter held this lock, and is gone.
-    await killUnready(workerPaths(choice.dataDir).started, before?.identity);
-    if (before && serves(before, choice)) return before;
+    await killUnready(workerPaths(choice.dataDir).started, () => runningWorker(choice.dataDir)?.identity);
+    const before = runningWorker(choice.dataDir);
+    if (before && serves(before, choice)) {
+      // Their records may be damaged: the options that are given again repair them.
+      if (hasOptions(choice)) recordOptions(choice.dataDir, optionsOf(before));
+      return before;
+    }
     // Validated here, so that a fault is reported at once and with its own error.
     const { encryption, secrets } = workersConfiguration(choice.dataDir, choice.config);
     encryptedPayloads(encryption, choice.env);
@@ -141,11 +148,25 @@ async function refuseSilent({ dataDir, replace }: WorkerChoice): Promise<void> {
 
 /** Stops the data folder's worker, even while it starts; its sessions live on. False if none ran. */
 export async function stopWorker(dataDir: string): Promise<boolean> {
-  const ready = runningWorker(dataDir)?.identity;
-  const wasStarting = await killUnready(workerPaths(dataDir).started, ready);
+  const readyOne = (): Identity | undefined => runningWorker(dataDir)?.identity;
+  const wasStarting = await killUnready(workerPaths(dataDir).started, readyOne);
+  const ready = readyOne();
   if (ready) await endGroup(ready, STOP_GRACE_MS);
   return wasStarting || ready !== undefined;
 }
+
+const hasOptions = ({ tools, config, workdir, queue }: WorkerChoice): boolean =>
+  [tools, config, workdir, queue].some((option) => option !== undefined);
+
+const optionsOf = ({
+  tools,
+  config,
+  workdir = null,
+  queue = MAIN_TASK_QUEUE,
+}: WorkerRecord): WorkerOptions => ({
+  ...{ tools, config, workdir },
+  queue: queue === MAIN_TASK_QUEUE ? null : queue,
+});
 
 const serves = (
   record: WorkerRecord,

@@ -8,6 +8,8 @@ const FENCE_MS = 2_000;
 export class FencedOutput {
   /** Nobody reads the terminal: a fence waits in the kernel behind the earlier output. */
   isPaused = false;
+  /** That have arrived so far, fences included. */
+  bytes = 0;
   private readonly filter: FenceFilter;
   private fences = 0;
   private due: (() => void) | null = null;
@@ -22,6 +24,7 @@ export class FencedOutput {
   }
 
   push(chunk: Buffer): void {
+    this.bytes += chunk.length;
     const { data, fences } = this.filter.push(chunk);
     if (data.length > 0) this.deliver(data);
     this.fences += fences;

@@ -12,7 +12,7 @@ const CANONICAL_LINE_BYTES = 4_095;
 const LINE_ENDS = Buffer.from('\r\n\x03\x04\x15\x1a\x1c');
 const MAX_QUEUED_BYTES = 1024 * 1024;
 /** Four of the largest answers, or 4,096 small ones: more than callers that read them can leave. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024 + 4 * 1024;
 /** As what a smaller one counts, which costs more memory than its bytes. */
 const SMALL_ANSWER_BYTES = 4 * 1024;
 const CHUNK_BYTES = 1_024;

@@ -38,6 +38,8 @@ import { ScriptFiles } from './script-files';
 import type { SessionSecrets } from '../session-secrets';
 import { OfferedTools, type CommandTools } from './tools-script';
 
+/** Of reading what is left in a terminal: what survives a kill may print on. */
+const MAX_REST_TURNS = 64;
 /** A command line (proc(5): arguments end with NUL) of a shell that runs no script. */
 const ANOTHER_SHELL = /^(?:[^\0]*\/)?-?(?:ba|da|z|k|fi)?sh\0(?:-[a-z]+\0)*$/;
 export const COLUMNS = 120;
@@ -296,9 +298,13 @@ export class Shell {
   private async readRest(): Promise<void> {
     this.isTreeGone = true;
     this.resume();
-    // The first turn may be one that has asked the kernel already.
-    await nextTurn();
-    await nextTurn();
+    // Each turn reads 4 kB at most, and the first may be one that has asked the kernel already.
+    let quiet = 0;
+    for (let turns = 0; quiet < 2 && turns < MAX_REST_TURNS; turns++) {
+      const before = this.output.bytes;
+      await nextTurn();
+      quiet = this.output.bytes === before ? quiet + 1 : 0;
+    }
   }
 
   private closeChannels(): void {

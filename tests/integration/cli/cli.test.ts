@@ -293,19 +293,9 @@ test('exec on a host that nobody knows is refused at once, names those that ther
 
 test('exec on a remote host prints only the output of its own command', async () => {
   const data = mkdtempSync(join(tmpdir(), 'holdfast-far-'));
-  const serve = join(packageRoot(), 'dist', 'workers', 'process', 'serve.js');
-  const args = [
-    serve,
-    '--data',
-    data,
-    '--address',
-    engine.server().address,
-    '--host',
-    'far',
-    '--workdir',
-    cwd,
-  ];
-  const worker = execFile(process.execPath, args);
+  const { address } = engine.server();
+  const place = ['--data', data, '--address', address, '--host', 'far', '--workdir', cwd];
+  const worker = execFile(process.execPath, [join(packageRoot(), 'bin', 'holdfast.js'), 'worker', ...place]);
   try {
     await until(() => runningWorker(data) !== undefined);
     const far = (code: string): Promise<CliResult> => hf('exec', '--host', 'far', code);

@@ -106,6 +106,22 @@ test.each([
   },
 );
 
+test('a session’s own programs are run by their names, also after typing was discarded before a command', async () => {
+  await t.run(
+    'mkdir own; for name in cat stty; do printf "#!/bin/sh\\necho own" >own/$name; done; chmod +x own/*',
+  );
+  await t.run('sleep 1000', { yield: { firstOutputMs: 0 } });
+  await t.host.input(t.ref, { id: 'unread by sleep', text: 'touch unread\n'.repeat(1_000), keys: [] });
+  await interruptUntilItEnds('stop sleep');
+  const next = await t.run('PATH=$PWD/own:$PATH; cat </dev/null; command stty; PATH=${PATH#*:}');
+  expect(next.output).toBe('own\nown\n');
+  // The flush is before this one, too, and finds what was in PATH by then.
+  await t.run('PATH=$PWD/own:$PATH; sleep 1000', { yield: { firstOutputMs: 0 } });
+  await t.host.input(t.ref, { id: 'unread again', text: 'touch unread\n'.repeat(1_000), keys: [] });
+  await interruptUntilItEnds('stop again');
+  expect((await t.run('cat </dev/null; command stty; PATH=${PATH#*:}')).output).toBe('own\nown\n');
+});
+
 test('ctrl-c ends a loop of jobs that are too short to be signalled', async () => {
   await t.run('while :; do sleep 0.005; done', { yield: { firstOutputMs: 0 } });
   expect(await interruptUntilItEnds('short-jobs')).toMatchObject({ state: 'exited', exitCode: 130 });

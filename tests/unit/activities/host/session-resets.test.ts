@@ -20,6 +20,14 @@ test('a command that is held up does not begin after its reset, also when the ne
   expect(begin).toThrow(notBegun);
 });
 
+test('a command that is held up does not begin after a reset by a run that counts its resets anew', async () => {
+  const resets = new SessionResets();
+  const begin = await inRun('run 1', () => resets.arrived(ref, 5));
+  expect(begin).not.toThrow();
+  await inRun('run 2', () => resets.add(1, 'the session was reset'));
+  expect(begin).toThrow(notBegun);
+});
+
 test('a run that counts its resets anew, after a reset of the workflow itself, is not bound by those of the run before', async () => {
   const resets = new SessionResets();
   await inRun('run 1', () => resets.add(5, 'the session was reset'));
