@@ -156,7 +156,8 @@ async function partsOf(
     const connecting = connectTemporal({ ...server, address }, more);
     return tellIfSlow(`the Temporal server at ${address}`, connecting);
   };
-  const config = chosenConfig(dataDir, configOf(options));
+  const configured = (): string | null => chosenConfig(dataDir, configOf(options));
+  const config = configured();
   let temporal = await connect();
   opened.push(() => temporal.connection.close());
   const startsWorker = engine ? open.start : open.startWorker;
@@ -185,8 +186,8 @@ async function partsOf(
   const worker = startsWorker
     ? await tellIfSlow('the worker to start', ensureWorker(choice))
     : runningWorker(dataDir);
-  // Another command has given this worker another configuration meanwhile, which may encrypt.
-  if (startsWorker && worker && worker.config !== config) {
+  // Another command has started this worker meanwhile, with another configuration, which may encrypt.
+  if (startsWorker && configured() !== config) {
     await temporal.connection.close();
     temporal = await connect();
   }
