@@ -1,7 +1,7 @@
 // While a command watches, the embedded server and its worker are restarted when they die: whatever killed them, the
 // work continues.
 import { existsSync } from 'node:fs';
-import { enginePaths, readRecord } from '../../engine/record';
+import { enginePaths, readRecord, type EngineRecord } from '../../engine/record';
 import { isGuarded } from '../../engine/server';
 import { isAlive } from '../../system/processes/process-identity';
 import { stopMarker } from '../../system/processes/stop-marker';
@@ -64,6 +64,8 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
   let isSilenceTold = false;
   let outage: Outage = NONE;
   let restarting: Process = 'server';
+  /** When its next start may be tried. */
+  let guardAt = 0;
   const look = async (): Promise<void> => {
     if (existsSync(stopMarker(dataDir))) {
       exitWith(new HoldfastError('engine_stopped', {}), json, options);
@@ -72,8 +74,8 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
     // A server that was killed leaves its record. Without one the folder was moved or removed: what is started here would
     // have an empty database.
     if (!server) return;
-    // The guard holds the lock against a second server. Servers of earlier releases have none.
-    const isServed = isAlive(server.identity) && (!server.guard || isGuarded(server));
+    const isServed = isAlive(server.identity);
+    if (isServed) await guardAgain(server);
     const isDown = !isServed || !runningWorker(dataDir);
     const { restartedAt } = outage;
     const isSteady = restartedAt === undefined || performance.now() - restartedAt > STEADY_MS;
@@ -81,11 +83,7 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
     if (isDown && performance.now() < outage.retryAt) return;
     const tellFirst = outage.failures === 0 ? tell : (): void => undefined;
     if (!isServed) {
-      tellFirst(
-        isAlive(server.identity)
-          ? 'The guard of the web UI is gone; starting another.'
-          : 'The Temporal server is gone; restarting it on the same database.',
-      );
+      tellFirst('The Temporal server is gone; restarting it on the same database.');
       restarting = 'server';
       await restart.server();
     }
@@ -100,6 +98,13 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
     // Not ended by us: someone may have stopped it to inspect it.
     if (silent && !isSilenceTold) tell(silent.message);
     isSilenceTold = silent !== undefined;
+  };
+  /** It also holds the lock against a second server. The work goes on without it; servers of earlier releases have none. */
+  const guardAgain = async (server: EngineRecord): Promise<void> => {
+    if (!server.guard || isGuarded(server) || performance.now() < guardAt) return;
+    guardAt = performance.now() + LONGEST_PAUSE_MS;
+    tell('The guard of the web UI is gone; starting another.');
+    await restart.server().catch((err: unknown) => tell(`It could not be started: ${reasonOf(err)}`));
   };
   const onEarlyEnd = (what: Process): void => {
     const failures = outage.failures + 1;

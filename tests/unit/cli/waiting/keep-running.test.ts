@@ -81,3 +81,18 @@ test('a request that waits for a server which cannot be restarted is told so, an
     facts: { log: paths.logFile, reason: expect.stringContaining('7233') as unknown },
   });
 }, 20_000);
+
+test('a guard of the web UI that is gone is started again, and if that fails nothing else is given up', async () => {
+  const dead = { ...identityOf(process.pid), startTime: '1' };
+  writeRecord(enginePaths(dataDir), { identity: identityOf(process.pid), guard: dead } as EngineRecord);
+  const server = (): Promise<never> => {
+    tries.push(performance.now());
+    return Promise.reject(new HoldfastError('port_in_use', { got: 8233 }));
+  };
+  let workers = 0;
+  keeping = keepRunning(dataDir, { server, worker: () => Promise.resolve(void workers++) }, {});
+  await until(() => workers === 1);
+  expect(tries).toHaveLength(1);
+  expect(said).toContain('The guard of the web UI is gone; starting another.');
+  expect(keeping.fault()).toBeUndefined();
+}, 20_000);
