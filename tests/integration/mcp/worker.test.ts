@@ -212,6 +212,9 @@ before.join()`;
 
   test('scripts import and call its tools, in each language', async () => {
     await untilConnected('slow');
+    // The next worker has those that this one has written for scripts, a moment after it has connected.
+    const stubs = join(engine.dataDir, 'stubs', 'local', 'current', 'python', 'codex_tools.py');
+    await until(() => readFileSync(stubs, 'utf8').includes('mcp__slow__pid'));
     await engine.killWorker();
     await engine.startWorker();
     const agent = uniqueId('mcp');
