@@ -32,7 +32,7 @@ export type { EngineRecord } from './record';
 const READY_TIMEOUT_MS = 60_000;
 const READY_LOOK_EVERY_MS = 50;
 const STOP_GRACE_MS = 10_000;
-/** Whoever holds the lock for longer may be frozen, or may download the server. */
+/** What holds the lock for longer may be frozen, or may be downloading the server. */
 const STOP_PATIENCE_MS = 10_000;
 /** A guard sees within half a second that its server was killed. */
 const ELSEWHERE_MS = 3_000;

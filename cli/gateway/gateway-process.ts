@@ -8,13 +8,12 @@ import {
   runningGateway,
   type GatewayRecord,
 } from '../../gateway/gateway-record';
-import { killUnready, startDetached } from '../../system/processes/detached-process';
+import { killUnready, startDetached, stopDetached } from '../../system/processes/detached-process';
 import { parseListen, tryListening } from '../../system/listen-at';
 import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
 import { isOwnRelease, packageRoot } from '../../system/package-root';
 import { endGroup } from '../../system/processes/process-end';
-import type { Identity } from '../../system/processes/process-identity';
 
 const STOP_GRACE_MS = 5_000;
 /** Longer than a healthy gateway is ever blocked. */
@@ -66,13 +65,8 @@ export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecor
  * Ends the gateway of `holdfast up`, even while it starts; false if none ran. Those of `holdfast serve` are ended where
  * they were started.
  */
-export async function stopGateway(dataDir: string): Promise<boolean> {
-  const readyOne = (): Identity | undefined => runningDetached(dataDir)?.identity;
-  const wasStarting = await killUnready(gatewayPaths(dataDir).started, readyOne);
-  const ready = readyOne();
-  if (ready) await endGroup(ready, STOP_GRACE_MS);
-  return wasStarting || ready !== undefined;
-}
+export const stopGateway = (dataDir: string): Promise<boolean> =>
+  stopDetached(gatewayPaths(dataDir).started, () => runningDetached(dataDir)?.identity, STOP_GRACE_MS);
 
 /** Of a gateway's address. */
 const portOf = (url: string | undefined): number | undefined =>

@@ -139,6 +139,21 @@ export async function killUnready(record: string, ready: () => Identity | undefi
 }
 
 /**
+ * Ends the process that was last started with this record, even while it starts; one that is ready has time for it. False
+ * if none ran.
+ */
+export async function stopDetached(
+  record: string,
+  ready: () => Identity | undefined,
+  graceMs: number,
+): Promise<boolean> {
+  const wasStarting = await killUnready(record, ready);
+  const running = ready();
+  if (running) await endGroup(running, graceMs);
+  return wasStarting || running !== undefined;
+}
+
+/**
  * In a process that `startDetached` has started: waits until it is recorded. One that replaces another loads first, and
  * then waits for room. Exits when its starter is gone before that.
  */

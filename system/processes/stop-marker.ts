@@ -8,8 +8,8 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 export const stopMarker = (dataDir: string): string => join(dataDir, 'stopping');
 
 /**
- * Throws `engine_stopped` while `holdfast down` applies. Whoever starts a process asks after it is recorded and before it
- * may begin: `down` sets the marker before it reads the records, so one of the two sees the other.
+ * Throws `engine_stopped` while `holdfast down` applies. To be called once a process is recorded and before it may begin:
+ * `down` sets the marker before it reads the records, so one of the two sees the other.
  */
 export function refuseIfStopped(dataDir: string, what: string): void {
   if (existsSync(stopMarker(dataDir))) throw new HoldfastError('engine_stopped', { starting: what });

@@ -245,26 +245,30 @@ test('a webhook is not told that an agent has ended which was reset, but of its 
   ]);
 }, 60_000);
 
-test('an agent that is reset to before a turn and then does something else in it runs its command', async () => {
+/** Its second turn is run, wound back, and run with other replies. */
+async function inOtherWords(replies: (word: string) => Reply[]): Promise<AgentHandle> {
   const agent = client.agent(uniqueId('otherwise'));
-  const run = (code: string): Reply => ({
-    text: call('code_execution_tool', { runtime: 'terminal', session: 0, code }),
-  });
-  const replies = (code: string): Reply[] => [{ text: 'one' }, run(code), { text: 'two' }];
-  const { model, ...rest } = files.settings(replies('echo before >> ran'));
+  const { model, ...rest } = files.settings(replies('before'));
   await agent.start({ mode: 'conversation', model, ...rest });
   await agent.send('first');
   await agent.send('second');
   await reset(agent.id, 1, [SIGNAL, UPDATE]);
-  writeFileSync(model.replace('scripted:', ''), JSON.stringify(replies('echo after >> ran')));
+  writeFileSync(model.replace('scripted:', ''), JSON.stringify(replies('after')));
   expect(await agent.send('third')).toMatchObject({ answer: 'two' });
+  return agent;
+}
+
+test('an agent that is reset to before a turn and then does something else in it runs its command', async () => {
+  const run = (code: string): Reply => ({
+    text: call('code_execution_tool', { runtime: 'terminal', session: 0, code }),
+  });
+  const agent = await inOtherWords((word) => [{ text: 'one' }, run(`echo ${word} >> ran`), { text: 'two' }]);
   expect(readFileSync(join(files.directory, 'ran'), 'utf8')).toBe('before\nafter\n');
   await agent.stop();
 }, 120_000);
 
 test('an agent that is reset to before a turn and then types and resets something else in it does so', async () => {
-  const agent = client.agent(uniqueId('types-otherwise'));
-  const replies = (word: string): Reply[] => {
+  const agent = await inOtherWords((word) => {
     const code = `read a; echo ${word} $a >> typed; read b`;
     return [
       { text: 'one' },
@@ -273,14 +277,7 @@ test('an agent that is reset to before a turn and then types and resets somethin
       { text: call('code_execution_tool', { runtime: 'reset', session: 0, reason: word }) },
       { text: 'two' },
     ];
-  };
-  const { model, ...rest } = files.settings(replies('before'));
-  await agent.start({ mode: 'conversation', model, ...rest });
-  await agent.send('first');
-  await agent.send('second');
-  await reset(agent.id, 1, [SIGNAL, UPDATE]);
-  writeFileSync(model.replace('scripted:', ''), JSON.stringify(replies('after')));
-  expect(await agent.send('third')).toMatchObject({ answer: 'two' });
+  });
   expect(readFileSync(join(files.directory, 'typed'), 'utf8')).toBe('before before\nafter after\n');
   const { view } = await client.session({ agent: agent.id, host: LOCAL_HOST, session: 0 }).state();
   expect(view?.killedBy).toMatchObject({ reason: 'after' });

@@ -68,10 +68,8 @@ function read<T>(
   isValue: (value: unknown) => value is T,
 ): T | undefined {
   const path = join(dataDir, file);
-  if (!statSync(path, { throwIfNoEntry: false })) return undefined;
   const value = readJson<unknown>(path);
   if (isValue(value)) return value;
-  // Another command has removed it meanwhile.
   if (!statSync(path, { throwIfNoEntry: false })) return undefined;
   throw new HoldfastError('config_invalid', {
     faults: `${path}, which records a choice of the last \`holdfast up\`, is damaged: give \`holdfast up\` the option again (${option}).`,

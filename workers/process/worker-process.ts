@@ -5,8 +5,7 @@ import { connectTemporal, resolveServer } from '../../client/connect';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { encryptedPayloads } from '../../encryption/data-converter';
-import { killUnready, startDetached } from '../../system/processes/detached-process';
-import type { Identity } from '../../system/processes/process-identity';
+import { killUnready, startDetached, stopDetached } from '../../system/processes/detached-process';
 import { withLock } from '../../system/lock';
 import { makeFolder } from '../../system/make-folder';
 import { endGroup } from '../../system/processes/process-end';
@@ -147,13 +146,8 @@ async function refuseSilent({ dataDir, replace }: WorkerChoice): Promise<void> {
 }
 
 /** Stops the data folder's worker, even while it starts; its sessions live on. False if none ran. */
-export async function stopWorker(dataDir: string): Promise<boolean> {
-  const readyOne = (): Identity | undefined => runningWorker(dataDir)?.identity;
-  const wasStarting = await killUnready(workerPaths(dataDir).started, readyOne);
-  const ready = readyOne();
-  if (ready) await endGroup(ready, STOP_GRACE_MS);
-  return wasStarting || ready !== undefined;
-}
+export const stopWorker = (dataDir: string): Promise<boolean> =>
+  stopDetached(workerPaths(dataDir).started, () => runningWorker(dataDir)?.identity, STOP_GRACE_MS);
 
 const hasOptions = ({ tools, config, workdir, queue }: WorkerChoice): boolean =>
   [tools, config, workdir, queue].some((option) => option !== undefined);
