@@ -62,6 +62,10 @@ export function readRecord(paths: EnginePaths): EngineRecord | undefined {
   return readProcessRecord<EngineRecord>(paths.record);
 }
 
+/** Whether a server is the one of this data folder, which is this machine's alone, and keeps its database. */
+export const isEmbeddedServer = (dataDir: string, address: string): boolean =>
+  readRecord(enginePaths(dataDir))?.address === address;
+
 export function writeRecord(paths: EnginePaths, record: EngineRecord): void {
   writeProcessRecord(paths.record, record);
 }

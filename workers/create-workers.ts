@@ -13,6 +13,7 @@ import type { Place } from '../contracts/tools/approvals';
 import type { PolicySettings } from '../contracts/tools/policy';
 import { LOCAL_HOST, checkedId, checkedQueue, hostTaskQueue } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
+import { isEmbeddedServer } from '../engine/record';
 import { makeFolder } from '../system/make-folder';
 import { requireNode } from '../system/node-version';
 import type { Terminals } from '../exec/terminals';
@@ -131,7 +132,9 @@ export async function composeWorkers(
     const queues = [...(agents ? [agentsQueue] : []), ...(host === null ? [] : [hostTaskQueue(host)])];
     const warn = (message: string, given: object): void => log.warn(message, { ...given });
     const { claims, temporal } = client;
-    const folder = await FolderClaim.make({ claims, client: temporal, facts: { ...facts, queues }, warn });
+    const isOwnServer = isEmbeddedServer(dataDir, client.address);
+    const claimed = { claims, client: temporal, facts: { ...facts, queues }, isOwnServer, warn };
+    const folder = await FolderClaim.make(claimed);
     made.push(() => folder.leave());
     // One per process: another process's open tasks are not orphans.
     const journal = new TaskJournal(

@@ -7,6 +7,7 @@ import type { Claim, QueueClaims } from '../client/hosts/queue-claims';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { folderKey, isSamePlace, placeOf, type ClaimFacts } from '../contracts/sessions/claims';
 import { isAlive } from '../system/processes/process-identity';
+import { sessionOwner } from './host/orphan-sweep';
 import { RepeatedLook } from './repeated-look';
 import { lastPollOf, POLLER_MS } from './pollers';
 
@@ -18,12 +19,15 @@ export interface FolderClaimOptions {
   claims: QueueClaims;
   client: Client;
   facts: ClaimFacts & { queues: readonly string[] };
+  /** The server is the folder's own, which is always the same; another one may be replaced at its address. */
+  isOwnServer: boolean;
   warn: (message: string, facts: object) => void;
 }
 
 export class FolderClaim {
   private readonly key: string;
   private readonly looks: RepeatedLook;
+  private server: string | undefined;
 
   private constructor(private readonly options: FolderClaimOptions) {
     const { facts, warn } = options;
@@ -60,7 +64,8 @@ export class FolderClaim {
   private onLost: (err: HoldfastError) => void = () => undefined;
 
   private async enter(): Promise<void> {
-    const { claims, facts } = this.options;
+    const { claims, facts, isOwnServer, client } = this.options;
+    if (isOwnServer) this.server = await sessionOwner(client);
     for (;;) {
       const standing = await claims.make(this.key, facts);
       if (standing.facts.instance === facts.instance) return;
@@ -87,17 +92,36 @@ export class FolderClaim {
 
   private async look(): Promise<void> {
     const { claims, facts } = this.options;
+    // Before a claim is made there.
+    if (await this.isOtherServer()) return this.lose(otherServer());
     const standing = await claims.make(this.key, facts);
     if (!isSamePlace(standing.facts, facts)) {
-      this.looks.stop();
-      this.onLost(inUse(facts, standing));
+      this.lose(inUse(facts, standing));
     } else if (standing.facts.instance !== facts.instance && !isAlive(standing.facts.maker)) {
       // Of the processes here this one is left: others look whether it lives.
       await claims.free(this.key, standing, 'its worker is gone');
       await claims.make(this.key, facts);
     }
   }
+
+  private async isOtherServer(): Promise<boolean> {
+    if (this.server === undefined) return false;
+    const found = await sessionOwner(this.options.client);
+    return found !== undefined && found !== this.server;
+  }
+
+  private lose(err: HoldfastError): void {
+    this.looks.stop();
+    this.onLost(err);
+  }
 }
+
+const otherServer = (): HoldfastError =>
+  new HoldfastError('no_server', {
+    address: 'the address of this data folder’s server',
+    reason: 'the server of another data folder has taken it',
+    next: 'Run `holdfast up`: it starts this folder’s server on another port.',
+  });
 
 export const inUse = (own: ClaimFacts, { facts, since }: Claim): HoldfastError =>
   new HoldfastError('folder_in_use', {

@@ -9,7 +9,7 @@ import { WebhookStore } from '../../system/webhooks/webhook-store';
 import type { Tool } from '../../tools/tool';
 import { createAgentWorker, type AgentWorkerOptions } from './agent-worker';
 import { AgentsClaim, agentsIdentity } from './agents-claim';
-import { enginePaths, readRecord } from '../../engine/record';
+import { isEmbeddedServer } from '../../engine/record';
 import { Deployment } from './deployment';
 import { offerOf } from './agents-offer';
 import type { Configuration } from '../configuration/configuration';
@@ -60,7 +60,7 @@ export async function createAgentSide({
   const claim = await AgentsClaim.make({ claims, client: temporal, queue, facts: offering, join });
   made.push(() => claim.leave());
   // Only the embedded server is this machine's alone.
-  const isServerShared = readRecord(enginePaths(dataDir))?.address !== client.address;
+  const isServerShared = !isEmbeddedServer(dataDir, client.address);
   const tokens = await LiveTokens.listen(dataDir, isServerShared);
   made.push(() => tokens.close());
   const identity = agentsIdentity(offering);

@@ -37,7 +37,7 @@ const other = (facts: Facts, more: Partial<Facts>): Facts => ({
   ...{ maker: { pid: 1, startTime: '1', bootId: 'another' }, ...more },
 });
 const take = (facts: Facts): Promise<FolderClaim> =>
-  FolderClaim.make({ claims, client: client.temporal, facts, warn: () => undefined });
+  FolderClaim.make({ claims, client: client.temporal, facts, isOwnServer: false, warn: () => undefined });
 
 async function free(facts: Facts): Promise<void> {
   const standing = await claims.read(folderKey(facts.folderId));
