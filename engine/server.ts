@@ -69,8 +69,14 @@ export async function ensureServer(options: EnsureOptions): Promise<EngineRecord
   });
 }
 
-/** False if web pages can reach the server: an older Holdfast started it, or its guard died. */
-export const isGuarded = ({ guard }: EngineRecord): boolean => guard !== undefined && isAlive(guard);
+/** False if people cannot open the web UI (its guard died, or is stopped), or any web page can (an older Holdfast's). */
+export const isGuarded = (record: EngineRecord): boolean => hasGuard(record) && !isGuardStopped(record);
+
+/** By a signal. */
+export const isGuardStopped = ({ guard }: EngineRecord): boolean =>
+  guard !== undefined && isAlive(guard) && isStopped(guard.pid);
+
+const hasGuard = ({ guard }: EngineRecord): boolean => guard !== undefined && isAlive(guard);
 
 /** A link to a path of the web UI that opens it in any browser. It contains the token. */
 export function uiLink(dataDir: string, { uiUrl, guard }: EngineRecord, path = '/'): string {
@@ -177,7 +183,7 @@ const elsewhere = (record: EngineRecord | undefined): HoldfastError =>
 export function runsElsewhere(dataDir: string): boolean {
   const paths = enginePaths(dataDir);
   const record = readRecord(paths);
-  return record !== undefined && !isAlive(record.identity) && !isGuarded(record) && isHeld(paths.running);
+  return record !== undefined && !isAlive(record.identity) && !hasGuard(record) && isHeld(paths.running);
 }
 
 /** It may have just been started; one that stays silent is replaced, and nobody waits for that without a word. */
@@ -203,6 +209,8 @@ async function guardAgain(
   record: EngineRecord & Required<Pick<EngineRecord, 'ui'>>,
   paths: EnginePaths,
 ): Promise<EngineRecord> {
+  // One that is stopped keeps the port.
+  if (record.guard) await endGroup(record.guard, STOP_GRACE_MS);
   const guard = launchGuard(record, paths);
   const guarded = { ...record, guard };
   try {

@@ -15,7 +15,7 @@ import { defaultCacheDir } from '../../system/data-dir';
 import { makeFolder } from '../../system/make-folder';
 import { findServerBinary } from '../../engine/binary/locate';
 import { MIN_NODE, isNodeNewEnough } from '../../system/node-version';
-import { isGuarded, runningServer, type EngineRecord } from '../../engine/server';
+import { isGuarded, isGuardStopped, runningServer, type EngineRecord } from '../../engine/server';
 import { detectTreeKill } from '../../exec/processes/process-tree';
 import { sessionEnvironment } from '../../exec/host/session-environment';
 import { socketPathFor } from '../../exec/session-paths';
@@ -124,10 +124,10 @@ async function checkServer(
   }
 }
 
-function unguarded(found: string, { guard }: EngineRecord): Pick<Check, 'found' | 'next'> {
-  return guard
+function unguarded(found: string, running: EngineRecord): Pick<Check, 'found' | 'next'> {
+  return running.guard
     ? {
-        found: `${found}; the guard of the web UI has ended`,
+        found: `${found}; the guard of the web UI ${isGuardStopped(running) ? 'is stopped by a signal' : 'has ended'}`,
         next: 'run `holdfast up`, which restarts it',
       }
     : {

@@ -103,7 +103,7 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
   const guardAgain = async (server: EngineRecord): Promise<void> => {
     if (!server.guard || isGuarded(server) || performance.now() < guardAt) return;
     guardAt = performance.now() + LONGEST_PAUSE_MS;
-    tell('The guard of the web UI is gone; starting another.');
+    tell('The guard of the web UI is gone or stopped; starting another.');
     await restart.server().catch((err: unknown) => tell(`It could not be started: ${reasonOf(err)}`));
   };
   const onEarlyEnd = (what: Process): void => {

@@ -12,6 +12,7 @@ import { withLock } from '../../../system/lock';
 import {
   ensureServer,
   isGuarded,
+  isGuardStopped,
   runningServer,
   stopServer,
   type EngineRecord,
@@ -207,6 +208,16 @@ test('the guard ends with its server, and one that was killed comes back without
   expect(await statusOf(after, 'default')).toBe(200);
   process.kill(after.identity.pid, 'SIGKILL');
   await until(() => !isGuarded(after));
+});
+
+test('a guard that is stopped by a signal is replaced by the next start, without a new server', async () => {
+  const before = await ensure();
+  process.kill(before.guard?.pid ?? 0, 'SIGSTOP');
+  await until(() => isGuardStopped(before));
+  const after = await ensure();
+  expect([after.identity, after.uiPort]).toEqual([before.identity, before.uiPort]);
+  expect(await statusOf(after, 'default')).toBe(200);
+  expect(serverProcesses().filter((line) => line.includes('ui-guard'))).toHaveLength(1);
 });
 
 test('a server of an older Holdfast, which pages can reach, is restarted guarded, with its data and ports', async () => {

@@ -93,6 +93,6 @@ test('a guard of the web UI that is gone is started again, and if that fails not
   keeping = keepRunning(dataDir, { server, worker: () => Promise.resolve(void workers++) }, {});
   await until(() => workers === 1);
   expect(tries).toHaveLength(1);
-  expect(said).toContain('The guard of the web UI is gone; starting another.');
+  expect(said).toContain('The guard of the web UI is gone or stopped; starting another.');
   expect(keeping.fault()).toBeUndefined();
 }, 20_000);
