@@ -24,6 +24,7 @@ export function launchGuard(
     tokenFile: paths.uiAuthorization,
     server: identity,
     lock: paths.running,
+    log: paths.logFile,
   };
   const log = openSync(paths.logFile, 'a', 0o600);
   try {

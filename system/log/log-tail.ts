@@ -1,11 +1,15 @@
 // The end of the server's log, for error messages; and its size, kept bounded over many starts.
 import { closeSync, fstatSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import type { LogLimits } from './bounded-log';
 
 const TAIL_BYTES = 4_096;
 const TAIL_LINES = 5;
 /** Of Node's own, which never explain why a process ended. */
 const NODE_WARNING = /^\(node:\d+\) ExperimentalWarning:|^\(Use `node --trace-warnings/;
 const MAX_LOG_BYTES = 10_000_000;
+
+/** While the server runs, too. */
+export const SERVER_LOG: LogLimits = { maxBytes: MAX_LOG_BYTES, keep: 1 };
 
 /** The last lines written to the file after byte `from`; empty if there are none. */
 export const logTail = (path: string, from: number): string =>

@@ -1,7 +1,7 @@
 // The embedded server as a real process. Folders are fresh, so that no other server is touched.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { defaultCacheDir } from '../../../system/data-dir';
 import { locateServerBinary } from '../../../engine/binary/locate';
 import { withLock } from '../../../system/lock';
+import { logSize, SERVER_LOG } from '../../../system/log/log-tail';
 import {
   ensureServer,
   isGuarded,
@@ -218,6 +219,13 @@ test('a guard that is stopped by a signal is replaced by the next start, without
   expect([after.identity, after.uiPort]).toEqual([before.identity, before.uiPort]);
   expect(await statusOf(after, 'default')).toBe(200);
   expect(serverProcesses().filter((line) => line.includes('ui-guard'))).toHaveLength(1);
+});
+
+test('the log of a server that runs for months is moved aside when it is full', async () => {
+  const { logFile } = await ensure();
+  appendFileSync(logFile, Buffer.alloc(SERVER_LOG.maxBytes + 1, '.'));
+  await until(() => logSize(logFile) < SERVER_LOG.maxBytes);
+  expect(logSize(`${logFile}.1`)).toBeGreaterThan(SERVER_LOG.maxBytes);
 });
 
 test('a server of an older Holdfast, which pages can reach, is restarted guarded, with its data and ports', async () => {
