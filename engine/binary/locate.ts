@@ -27,7 +27,8 @@ export interface LocateOptions extends ObtainOptions {
 /** Reasons of failed ways, for the error that lists them all. */
 type Failures = string[];
 
-const PARTIAL = 'partial-';
+/** Another release holds another lock, and may be filling the same cache with its own version. */
+const PARTIAL = `partial-${TEMPORAL_CLI_VERSION}-`;
 
 /**
  * Finds or gets the server. If none is usable, throws `engine_missing`, which lists each way and why it failed. Throws

@@ -31,7 +31,7 @@ export interface EnrolledHostsOptions {
 
 interface Served {
   worker: Worker;
-  ended: Promise<void>;
+  ended: Promise<unknown>;
   endedAgents: EndedAgents;
 }
 
@@ -92,7 +92,7 @@ export class EnrolledHosts {
     await prepared;
     if (this.stopping) return endUnused(worker);
     const ended = runInTime(worker, worker.run())
-      .then(() => sessions.withDeadline(Date.now() + LEAVE_MS, async () => deployment?.leave()))
+      .finally(() => sessions.withDeadline(Date.now() + LEAVE_MS, async () => deployment?.leave()))
       .catch((err: unknown) => warn('an enrolled host is no longer served', { reason: reasonOf(err) }))
       .finally(() => this.served.delete(namespace));
     const endedAgents = new EndedAgents({ agents, sessions, log: warn });

@@ -113,12 +113,13 @@ test('of two that need a build at once one builds and the other finds the result
   expect(readFileSync(join(folder, 'builds'), 'utf8')).toBe('build\n');
 });
 
-test('a damaged file in the cache is replaced, and what a killed build left is removed', async () => {
+test('a damaged file in the cache is replaced; what a killed build left is removed, another version’s build is not', async () => {
   executable(cached, 'exit 1');
-  executable(join(cacheDir, 'partial-abc', 'temporal'), 'half a file');
+  mkdirSync(join(cacheDir, 'partial-0.0.1-abc'));
+  executable(join(cacheDir, `partial-${TEMPORAL_CLI_VERSION}-abc`, 'temporal'), 'half a file');
   fakeGo(GOOD_BUILD);
   expect((await locate()).source).toBe('build');
-  expect(partials()).toEqual([]);
+  expect(partials()).toEqual(['partial-0.0.1-abc']);
 });
 
 test('an executable that is not a Temporal CLI does not get into the cache', async () => {
