@@ -6,17 +6,24 @@ import { guardOutput } from './terminal/guarded-output';
 import { runCommandLine } from './program';
 import { exitWith, reportError } from './print/report-error';
 
-process.stdout.on('error', (err: NodeJS.ErrnoException) => {
+const asJson = process.argv.includes('--json');
+let isBroken = false;
+const onBroken = (err: NodeJS.ErrnoException): void => {
+  isBroken = true;
   if (err.code === 'EPIPE') outputClosed();
-  else process.exit(reportError(new HoldfastError('output_failed', { reason: err.message }), false));
-});
+  else process.exit(reportError(new HoldfastError('output_failed', { reason: err.message }), asJson));
+};
+process.stdout.on('error', onBroken);
 process.stderr.on('error', () => undefined);
 
 guardOutput();
 endBySignals();
-process.on('uncaughtException', (err) => exitWith(err, process.argv.includes('--json')));
+process.on('uncaughtException', (err) => exitWith(err, asJson));
 void runCommandLine(process.argv).then((code) => {
-  // Flush first: a pipe may still hold output.
+  // Flush first: a pipe may still hold output. If the last write has failed, this is told before the event is.
   process.exitCode = code;
-  process.stdout.write('', () => process.exit());
+  process.stdout.write('', (err) => {
+    if (err && !isBroken) onBroken(err);
+    process.exit();
+  });
 });

@@ -210,7 +210,7 @@ export function program(): Command {
     .action(action(exec));
   sessionCommand('output', 'show the output of a session')
     .option('--from <offset>', 'all output from this byte on', wholeNumber)
-    .option('--wait <what>', 'exit, output, idle, needs_input or pattern:RE')
+    .option('--wait <what>', 'exit, output, idle, needs_input or pattern:RE', named)
     .option('--wait-ms <ms>', 'the longest wait', wholeNumber)
     .action(action(output));
   sessionCommand('input [text]', 'type text and Enter into the running process; "" is Enter alone')
@@ -249,7 +249,8 @@ export function program(): Command {
     ['approve', 'approve a pending command or call; the id may be omitted if only one is pending', approve],
     ['deny', 'deny a pending command or call; the id may be omitted if only one is pending', deny],
   ] as const) {
-    const answer = command(`${name} [id]`, description)
+    const answer = command(name, description)
+      .argument('[id]', '', named)
       .option('--agent <id>', 'only those of this agent', agentId)
       .option('--host <name>', 'only those of sessions on this host', hostName)
       .option('--session <n>', 'only those of sessions with this number', sessionNumber)
@@ -275,7 +276,11 @@ export function program(): Command {
     .option('--all', 'also what has ended lately, and who ended it')
     .option('--watch', 'keep refreshing')
     .addHelpText('after', EXAMPLES.tree)
-    .action(action((id: string | undefined, options: PsOptions) => tree(id && agentId(id), options)));
+    .action(
+      action((id: string | undefined, options: PsOptions) =>
+        tree(id === undefined ? id : agentId(id), options),
+      ),
+    );
   command('tools', 'the tools of models and scripts, and why any are missing')
     .action(action(tools))
     .command('show <name>')
@@ -342,13 +347,14 @@ export async function runCommandLine(argv: string[]): Promise<number> {
   }
 }
 
-/** As commander words a value that an option does not take. */
-const WRONG_VALUE = /^option '(--[\w-]+).*' argument '.*' is invalid\. got (.*), allowed (.*?)\.?$/s;
+/** As commander words a value that an option or an argument does not take. */
+const WRONG_VALUE =
+  /^(?:option '(--[\w-]+).*' argument '.*' is invalid|command-argument value '.*' is invalid for argument '(.*)')\. got (.*), allowed (.*?)\.?$/s;
 
 function usageError(root: Command, err: CommanderError, json: boolean): number {
   if (err.exitCode === 0) return 0;
   const [got = '', guess = ''] = err.message.replace(/^error: /, '').split('\n');
-  const [, option, value, allowed] = WRONG_VALUE.exec(got) ?? [];
+  const [, option, argument, value, allowed] = WRONG_VALUE.exec(got) ?? [];
   const named = namedCommand(root);
   const help = `See \`holdfast ${[...named.path, '--help'].join(' ')}\`.`;
   // Of a command that only has others.
@@ -362,8 +368,14 @@ function usageError(root: Command, err: CommanderError, json: boolean): number {
   }
   const quoting = err.code === 'commander.excessArguments' ? 'Put a text of several words in quotes.' : '';
   const next = [guess.replace(/^\((.*)\)$/, '$1'), quoting, help].filter(Boolean).join(' ');
-  const facts = option
-    ? { what: option, got: value ?? 'nothing', allowed: allowed ?? 'what --help lists', next }
+  const what = option ?? argument;
+  const facts = what
+    ? {
+        what: option ?? `[${argument}]`,
+        got: value ?? 'nothing',
+        allowed: allowed ?? 'what --help lists',
+        next,
+      }
     : { what: 'The command line', got: got.replace(/\.$/, ''), allowed: 'what --help lists', next };
   return reportError(new HoldfastError('invalid_input', facts), json);
 }

@@ -3,9 +3,9 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { SessionEntry } from '../contracts/gateway/api';
 import { parseSessionWorkflowId } from '../contracts/ids';
-import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../contracts/messages';
+import { WORKFLOWS } from '../contracts/messages';
 import { sessionState, waitOf } from './agents/agent-overview';
-import { openWorkflows, toldToWait } from './agents/list-open';
+import { ofAgent, openWorkflows, toldToWait } from './agents/list-open';
 import type { ServerFacts } from './delivery/deliver';
 import type { HostNamespaces } from './hosts/host-namespaces';
 
@@ -40,7 +40,7 @@ export class SessionDirectory {
 
   /** Every open session, by workflow id. One that does not answer within three seconds has no state. */
   async listReadable({ agent }: ListSessionsRequest = {}): Promise<ReadableSessions> {
-    const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+    const own = ofAgent(agent);
     return this.readable((client) => openWorkflows(client, TYPES, own));
   }
 

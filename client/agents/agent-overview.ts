@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { AgentOverview, AgentState, Shell, ShellState, TurnState } from '../../contracts/agents/agent';
 import { LOCAL_HOST, parseSessionWorkflowId, shellOf } from '../../contracts/ids';
-import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import { WORKFLOWS } from '../../contracts/messages';
 import type { Message } from '../../contracts/messages/message';
 import { TURN_MESSAGES } from '../../contracts/messages/to-agents';
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
@@ -14,7 +14,7 @@ import type { ServerFacts } from '../delivery/deliver';
 import { deliverQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 import { queryHost } from '../hosts/query-host';
-import { openWorkflows } from './list-open';
+import { ofAgent, openWorkflows } from './list-open';
 
 /** An answer must not wait for one workflow whose worker is gone. */
 const QUERY_MS = 3_000;
@@ -49,10 +49,9 @@ export const turnState = (asking: Asking, workflowId: string): Promise<TurnState
 async function shellsOf({ namespaces }: Asking, state: AgentState): Promise<Shell[]> {
   const { agent, host = LOCAL_HOST, sessions } = state;
   const own = sessions.map((session) => shellOf({ agent, host, session }));
-  const ofAgent = ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   try {
     const { found } = await namespaces.found((client) =>
-      openWorkflows(client, [WORKFLOWS.execSession], ofAgent),
+      openWorkflows(client, [WORKFLOWS.execSession], ofAgent(agent)),
     );
     for (const { client, one } of found) {
       const ref = parseSessionWorkflowId(one.workflowId);

@@ -4,7 +4,7 @@ import { QueryNotRegisteredError, type Client, type WorkflowExecutionInfo } from
 import type { Approval, ApproveRequest, DenyRequest } from '../../contracts/tools/approvals';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
-import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import { WORKFLOWS } from '../../contracts/messages';
 import type { Message } from '../../contracts/messages/message';
 import { APPROVAL_MESSAGES as MESSAGES } from '../../contracts/messages/to-askers';
 import type { OpenQuestion } from '../../contracts/agents/questions';
@@ -15,7 +15,7 @@ import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import type { HostNamespaces, Unread } from '../hosts/host-namespaces';
 import { queryHost } from '../hosts/query-host';
 import { inTime } from './agent-overview';
-import { openWorkflows, toldToWait } from './list-open';
+import { ofAgent, openWorkflows, toldToWait } from './list-open';
 
 /** A pending approval, and the session or the turn that waits for it. */
 export type WaitingApproval = OpenQuestion;
@@ -129,7 +129,7 @@ export class ApprovalDesk {
     agent,
     covers = () => true,
   }: ListAnsweringRequest): Promise<{ asked: { workflowId: string }[]; unread: Unread[] }> {
-    const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+    const own = ofAgent(agent);
     const { found, unread } = await this.namespaces.found((client) => openWorkflows(client, ASKERS, own));
     const asked = await this.atHome(found);
     return { asked: asked.filter(({ workflowId }) => covers(workflowId)), unread };

@@ -1,6 +1,7 @@
 // Lists open workflows from the server's visibility store.
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { WaitsFor } from '../../contracts/agents/waits';
+import { checkedId } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
 import { listWorkflows } from '../delivery/list-workflows';
 import { lacksAttribute } from '../delivery/with-attributes';
@@ -17,6 +18,10 @@ export async function openWorkflows(
   for await (const info of listWorkflows(client, { query })) found.push(info);
   return found;
 }
+
+/** The condition that narrows a query to one agent; throws `invalid_input` for what is no id: it would ask something else. */
+export const ofAgent = (agent: string | undefined): string =>
+  agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${checkedId('agent', agent)}"`;
 
 /** Those that have told the server what they wait for, and those that tell it nothing: of releases before 0.3. */
 export async function toldToWait(

@@ -71,6 +71,7 @@ const MISTAKES: Record<string, string[][]> = {
     ['output', '--session', '7'],
     ['output', '--session', '2', '--from', '100000'],
     ['output', '--session', '2', '--wait', 'done'],
+    ['output', '--session', '2', '--wait', ''],
     ['output', '--session', '2', '--wait', 'pattern:('],
     ['reset', '--session', '7'],
     ['close', '--session', '7'],
@@ -93,7 +94,10 @@ const MISTAKES: Record<string, string[][]> = {
     ['stop', 'nobody'],
     ['fork', 'nobody', 'other'],
     ['tree', 'nobody'],
+    ['tree', ''],
     ['approve'],
+    ['approve', ''],
+    ['deny', ''],
     ['approve', 'no-such-id'],
   ],
   'Servers and files': [

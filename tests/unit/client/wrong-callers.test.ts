@@ -26,3 +26,10 @@ test.each([null, undefined, '', 5])('an approval is given to a workflow id: %j',
   await expect(client.approvals.deny(id)).rejects.toThrow(said);
   await expect(client.approvals.of(id)).rejects.toThrow(said);
 });
+
+test('a list of one agent’s sessions or approvals refuses what is no id: the server would be asked something else', async () => {
+  const agent = 'x" OR HoldfastAgent != "';
+  const said = invalid(`The agent id is invalid: got ${JSON.stringify(agent)}`);
+  await expect(client.sessions.list({ agent })).rejects.toThrow(said);
+  await expect(client.approvals.list(agent)).rejects.toThrow(said);
+});
