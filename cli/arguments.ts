@@ -1,5 +1,7 @@
-// Values that people type. Each throws what commander reports as a wrong argument.
+// Values that people type. The parsers throw what commander reports as a wrong argument.
+import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { LOCAL_HOST } from '../contracts/ids';
 import { LISTEN_ALLOWED, parseListen } from '../system/listen-at';
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -9,6 +11,10 @@ export function named(text: string): string {
   if (text === '') throw new InvalidArgumentError('got an empty text, allowed a name or a path.');
   return text;
 }
+
+/** Where shells begin: on this machine in the folder that was meant here, by default in this one; elsewhere as it was given. */
+export const folderOn = (host: string, cwd: string | undefined): string | undefined =>
+  host === LOCAL_HOST ? resolve(cwd ?? '.') : cwd;
 
 export function wholeNumber(text: string): number {
   if (!/^\d{1,15}$/.test(text))

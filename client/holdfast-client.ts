@@ -1,7 +1,14 @@
 // The single typed client: backends, the command line and our own activities all use it.
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { checkedObject, checkedQueue, LOCAL_HOST, MAIN_TASK_QUEUE, type SessionRef } from '../contracts/ids';
+import {
+  checkedFolder,
+  checkedObject,
+  checkedQueue,
+  LOCAL_HOST,
+  MAIN_TASK_QUEUE,
+  type SessionRef,
+} from '../contracts/ids';
 import type { SessionInput } from '../contracts/sessions/session';
 import { AgentDirectory } from './agents/agent-directory';
 import { turnState } from './agents/agent-overview';
@@ -86,6 +93,7 @@ export class HoldfastClient {
     settings: Pick<SessionInput, 'cwd' | 'idleMs' | 'yield'> = {},
   ): SessionHandle {
     const { host = LOCAL_HOST } = checkedObject('The session', ref, '{ agent, session } and perhaps a host');
+    checkedFolder(settings.cwd);
     const home = (): Promise<Client> => this.namespaces.clientOf(host);
     return new SessionHandle(home, { ...ref, host }, settings, this.server);
   }

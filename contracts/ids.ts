@@ -97,6 +97,19 @@ export function checkedId(what: string, value: unknown): string {
   });
 }
 
+/** Throws `invalid_input` for a relative path: relative to what, on a host that may be another machine, nobody has said. */
+export function checkedFolder(value: string | undefined): void {
+  if (value !== undefined && !isAbsolutePath(value))
+    throw new HoldfastError('invalid_input', {
+      what: 'The working folder `cwd`',
+      got: asJson(value),
+      allowed: 'an absolute path on the host',
+    });
+}
+
+/** Of a host, which runs Linux; this machine may not. */
+export const isAbsolutePath = (value: string): boolean => value.startsWith('/');
+
 /** The value itself. Throws `invalid_input` unless it is an object: a caller's code may not have been compiled. */
 export function checkedObject<T>(what: string, value: T, allowed: string): T {
   if (typeof value === 'object' && value !== null) return value;

@@ -2,6 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { isAbsolutePath } from '../contracts/ids';
 
 /** Default working folder. */
 export const usualWorkingFolder = (dataDir: string): string => join(dataDir, 'work');
@@ -15,8 +16,15 @@ export const wantedWorkingFolder = (
 
 /** Throws `no_working_folder` if no process of this user can have `folder` as its working folder. */
 export function checkWorkingFolder(folder: string): void {
-  const fault = faultOf(folder);
+  const fault = faultOf(absoluteFolder(folder));
   if (fault) throw new HoldfastError('no_working_folder', { got: folder, reason: fault });
+}
+
+/** The folder itself. Throws `no_working_folder` for a relative path: it would be one of the process that looks. */
+export function absoluteFolder(folder: string): string {
+  if (!isAbsolutePath(folder))
+    throw new HoldfastError('no_working_folder', { got: folder, reason: 'is not an absolute path' });
+  return folder;
 }
 
 function faultOf(folder: string): string | undefined {

@@ -21,6 +21,7 @@ import { isPassing, ofLookBehind } from '../../contracts/errors/passing';
 import type { CodeImport } from '../../contracts/tools/package-names';
 import type { CommandView, Runtime, WaitResult } from '../../contracts/sessions/session';
 import { commandView, type ViewRequest } from '../../exec/host/command-view';
+import { absoluteFolder } from '../../exec/working-folder';
 import type { ObserveReason, Snapshot, Verbs } from '../../exec/protocol';
 import type { AuditLog } from '../../exec/host/audit-log';
 import type { Effect, HostAccess } from '../../exec/host/host-access';
@@ -269,7 +270,7 @@ interface Input {
 
 /** Where a command would begin; null if a holder of an earlier release does not say. */
 async function folderOf(sessions: Terminals, { ref, cwd, reset }: RunCommandInput): Promise<string | null> {
-  if (reset || !sessions.isOpen(ref)) return cwd ?? sessions.options.cwd;
+  if (reset || !sessions.isOpen(ref)) return absoluteFolder(cwd ?? sessions.options.cwd);
   return (await sessions.status(ref)).folder ?? null;
 }
 

@@ -1,6 +1,7 @@
 // The activities of a host that concern workspaces: checkpoints, rewinds, comparisons.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../contracts/ids';
+import { absoluteFolder } from '../../exec/working-folder';
 import { fitLines } from '../../contracts/payload-size';
 import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
 import type { HostAccess } from '../../exec/host/host-access';
@@ -31,7 +32,7 @@ export function createWorkspaceActivities({
   workspaces,
   trees,
 }: WorkspaceDependencies): WorkspaceActivities {
-  const folderOf = (cwd: string | null): string => cwd ?? sessions.options.cwd;
+  const folderOf = (cwd: string | null): string => absoluteFolder(cwd ?? sessions.options.cwd);
   return {
     async checkpointWorkspace({ agent, cwd }) {
       return beating(async () => {

@@ -8,6 +8,7 @@ import { failedCall } from '../../contracts/tools/failed-call';
 import { toFailure } from '../../contracts/errors/failure';
 import { hostNameOf } from '../../contracts/ids';
 import type { ToolInvocation } from '../../contracts/tools/tools';
+import { absoluteFolder } from '../../exec/working-folder';
 import type { ToolRegistry } from '../../tools/registry';
 import { afterAttempts } from '../../tools/tool-attempt';
 import type { ToolContext, ToolHost } from '../../tools/tool';
@@ -55,7 +56,7 @@ export function createToolActivities({
     if (host && host.name !== named)
       throw new HoldfastError('foreign_session', { got: named, host: host.name });
     const cwd = caller?.cwd ?? settings.cwd ?? host?.cwd ?? '';
-    const place = host && { ...host, ...host.confinedFor?.(agent), cwd };
+    const place = host && { ...host, ...host.confinedFor?.(agent), cwd: absoluteFolder(cwd) };
     const left = { callsLeft, budgetLeft };
     return { agent, key, attempt, settings, client, signal, ...left, caller: caller ?? null, host: place };
   };
@@ -103,7 +104,7 @@ export function createToolActivities({
     readContext: async ({ cwd, paths }) => {
       await confirm?.();
       host?.admit?.('context', 'read_only');
-      return readContext(cwd ?? host?.cwd ?? '', paths, host?.sandbox);
+      return readContext(absoluteFolder(cwd ?? host?.cwd ?? ''), paths, host?.sandbox);
     },
     invokeTool: (input) =>
       cancelled.beating(input.key, async (signal) => {

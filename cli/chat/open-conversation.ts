@@ -5,7 +5,7 @@ import type { AgentEntry } from '../../client/agents/agent-directory';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentInput, AgentSettings, DialectName } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { LOCAL_HOST } from '../../contracts/ids';
+import { folderOn } from '../arguments';
 import { checkModel, modelInFull, noModel } from '../check-model';
 import type { CliContext, GlobalOptions } from '../context';
 import { sameServer } from '../print/next-step';
@@ -120,7 +120,7 @@ async function resume(agent: AgentHandle, { model, remoteHost }: ChatOptions): P
 
 function inputOf({ model, dialect, host, remoteHost, tenant, cwd, tools }: ChatOptions): AgentInput {
   if (model === undefined) throw noModelHere();
-  const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
+  const workdir = folderOn(host, cwd);
   return {
     mode: 'conversation',
     model: modelInFull(model),

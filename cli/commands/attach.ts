@@ -14,6 +14,7 @@ import type { Verbs } from '../../exec/protocol';
 import type { RemoteTerminal } from '../../exec/attach/remote-terminal';
 import { sessionPaths } from '../../exec/session-paths';
 import { isOf, lastWorker } from '../../workers/process/worker-record';
+import { folderOn } from '../arguments';
 import { dataDirOf, isLocal, openContext, type CliContext } from '../context';
 import { showTerminal, sizeOf, type Left, type Person } from '../terminal/person-at-terminal';
 import { showThroughTemporal } from '../terminal/person-through-temporal';
@@ -69,7 +70,7 @@ async function runAttached(code: string, options: AttachOptions, person: Person)
   let place: Attachment | undefined;
   try {
     const { open, logEnd } = await siteOf(context, options, person);
-    const cwd = options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined;
+    const cwd = context.uiUrl ? folderOn(options.host, undefined) : undefined;
     const session = context.client.session(options, cwd ? { cwd } : {});
     place = await openIfThere(open);
     const from = await logEnd();

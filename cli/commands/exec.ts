@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { LOCAL_HOST } from '../../contracts/ids';
 import {
   LONGEST_WAIT_MS,
   type CommandView,
@@ -14,6 +13,7 @@ import { CommandRecords, contentHash } from '../../exec/command-records';
 import type { CommandRecord } from '../../exec/protocol';
 import { quote, readableWord } from '../../contracts/text/shell-word';
 import { sessionPaths } from '../../exec/session-paths';
+import { folderOn } from '../arguments';
 import { isLocal, openContext, type CliContext, type SessionOptions } from '../context';
 import { followLog, followRemote, followSession, type Follower } from '../terminal/follow-log';
 import { sameServer, sameSession } from '../print/next-step';
@@ -32,10 +32,12 @@ export interface ExecOptions extends WayOptions {
 /** A person at a command line waits for the end: only a prompt ends the wait earlier. */
 const PATIENT_MS = LONGEST_WAIT_MS;
 
-export async function exec(code: string, options: ExecOptions): Promise<number> {
+export async function exec(code: string, given: ExecOptions): Promise<number> {
+  // It may be the same command again, from another folder: what is compared is where the session was opened.
+  const options = { ...given, ...(given.cwd !== undefined && { cwd: folderOn(given.host, given.cwd) }) };
   await using context = await openContext(options, { start: true });
   if (!isLocal(context, options.host)) await context.client.hosts.require(options.host);
-  const cwd = options.cwd ?? (options.host === LOCAL_HOST && context.uiUrl ? process.cwd() : undefined);
+  const cwd = options.cwd ?? (context.uiUrl ? folderOn(options.host, undefined) : undefined);
   const session = context.client.session(options, cwd ? { cwd } : {});
   if (options.cwd !== undefined) await refuseOpen(session, options);
   const id = options.id ?? randomUUID();

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentInput, AgentResult, DialectName } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { LOCAL_HOST } from '../../contracts/ids';
 import { inertLine } from '../../contracts/text/inert';
+import { folderOn } from '../arguments';
 import { checkModel, modelInFull, noModel } from '../check-model';
 import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
 import { draw } from '../terminal/guarded-output';
@@ -49,7 +49,7 @@ export async function run(task: string, options: RunOptions): Promise<number> {
 function inputOf(task: string, options: RunOptions): AgentInput & { model: string } {
   const { model, dialect, host, remoteHost, tenant, cwd, keep, maxSteps } = options;
   if (model === undefined) throw noModel();
-  const workdir = cwd ?? (host === LOCAL_HOST ? process.cwd() : undefined);
+  const workdir = folderOn(host, cwd);
   return {
     task,
     model: modelInFull(model),

@@ -26,7 +26,7 @@ import type {
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { fromFailure } from '../../contracts/errors/failure';
 import { shareOf } from '../../contracts/agents/shares';
-import { agentWorkflowId, turnWorkflowId } from '../../contracts/ids';
+import { agentWorkflowId, checkedFolder, turnWorkflowId } from '../../contracts/ids';
 import { asSummary, label } from '../../contracts/text/labels';
 import { contentHash, sendContent, type MessageContent } from '../../contracts/message-content';
 import { messageMemo, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../../contracts/messages';
@@ -292,6 +292,7 @@ export class AgentHandle {
     given: string | undefined,
     content: MessageContent,
   ): Promise<void> {
+    checkedFolder(input.cwd);
     const startId = given ?? randomUUID();
     const memo = {
       [START_ID]: startId,

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CliResult } from '../../helpers/engines/command-lines';
-import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
-import { until } from '../../helpers/until';
+import type { CliResult } from '../../../helpers/engines/command-lines';
+import { EngineOfItsOwn } from '../../../helpers/engines/engine-of-its-own';
+import { until } from '../../../helpers/until';
 
 const engine = new EngineOfItsOwn();
 beforeAll(() => engine.start(), 60_000);

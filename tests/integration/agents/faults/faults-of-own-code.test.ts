@@ -1,8 +1,8 @@
 // Tools and model providers of other people's code that are at fault: their agents hear of it at once, and go on or end.
 import { z } from 'zod';
-import type { RawReply } from '../../../models/provider';
-import { HoldfastTestEnvironment, realHost, scriptedModel, toolCall, toolCallsOf } from '../../../testing';
-import { defineTool } from '../../../tools/tool';
+import type { RawReply } from '../../../../models/provider';
+import { HoldfastTestEnvironment, realHost, scriptedModel, toolCall, toolCallsOf } from '../../../../testing';
+import { defineTool } from '../../../../tools/tool';
 
 let runs = 0;
 const lookedUp = (name: string, check: (id: string) => Promise<boolean>): ReturnType<typeof defineTool> =>

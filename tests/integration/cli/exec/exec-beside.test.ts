@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CliResult } from '../../helpers/engines/command-lines';
-import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
-import { scratch } from '../../helpers/engines/temporal';
-import { RemoteHost } from '../../helpers/hosts/remote-host';
-import { until } from '../../helpers/until';
+import type { CliResult } from '../../../helpers/engines/command-lines';
+import { EngineOfItsOwn } from '../../../helpers/engines/engine-of-its-own';
+import { scratch } from '../../../helpers/engines/temporal';
+import { RemoteHost } from '../../../helpers/hosts/remote-host';
+import { until } from '../../../helpers/until';
 
 const engine = new EngineOfItsOwn();
 const files = scratch();

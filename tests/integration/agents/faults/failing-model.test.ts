@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
-import { until } from '../../helpers/until';
+import { EngineOfItsOwn } from '../../../helpers/engines/engine-of-its-own';
+import { until } from '../../../helpers/until';
 
 const engine = new EngineOfItsOwn();
 let folder: string;
