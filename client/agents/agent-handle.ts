@@ -5,6 +5,7 @@ import {
   WorkflowFailedError,
   WorkflowNotFoundError,
   type Client,
+  type WorkflowExecutionInfo,
   type WorkflowHandle,
 } from '@temporalio/client';
 // What Temporal's own helpers name a request by.
@@ -43,7 +44,8 @@ import { followAgent, type FollowedMessage, type FollowOptions } from './follow-
 import { firstRunOf } from './reset-runs';
 import { deliver, type Delivery, type ServerFacts } from '../delivery/deliver';
 import type { HostNamespaces } from '../hosts/host-namespaces';
-import { describeWorkflow } from '../delivery/list-workflows';
+import { grpcCode, UNIMPLEMENTED } from '../delivery/grpc-code';
+import { describeWorkflow, listWorkflows } from '../delivery/list-workflows';
 import { deliverQuery, sendSignal, sendUpdate } from '../delivery/send-message';
 import { withAttributes, type StartAttributes } from '../delivery/with-attributes';
 import { isOver } from '../delivery/workflow-end';
@@ -89,7 +91,7 @@ export class AgentHandle {
    * Throws `invalid_input`, or `id_conflict` if an agent with this id is running, or was started with other content under
    * this `startId`.
    * @param startId tells the same start, whose answer was lost, from another agent with this id: it starts nothing, also
-   * where the agent has ended meanwhile
+   * where the agent has ended meanwhile, or a later one with this id
    */
   async start(input: AgentInput, startId?: string): Promise<void> {
     await this.startOnce(parseWith(agentInputSchema, 'The input of agent', input), startId, ['start', input]);
@@ -325,18 +327,29 @@ export class AgentHandle {
     });
   }
 
-  /** Whether this start has made the latest run. Throws `id_conflict` if it was another one under the same id. */
-  private async isStarted(own: Record<typeof START_ID | typeof START_CONTENT, string>): Promise<boolean> {
-    const known = await this.handle.describe().catch((err: unknown) => {
+  /** Whether this start has made a run. Throws `id_conflict` if it was another one under the same id. */
+  private async isStarted(own: StartMemo): Promise<boolean> {
+    const latest = await this.handle.describe().catch((err: unknown) => {
       if (err instanceof WorkflowNotFoundError) return undefined;
       throw err;
     });
-    const memo: Record<string, unknown> = known?.memo ?? {};
-    if (memo[START_ID] !== own[START_ID]) return false;
+    if (latest === undefined) return false;
+    const run = ownRun(own, latest) ? latest : await this.earlierRun(own);
     // Agents of earlier releases do not say.
-    const content = memo[START_CONTENT] ?? own[START_CONTENT];
+    const content = run?.memo?.[START_CONTENT] ?? own[START_CONTENT];
     if (content !== own[START_CONTENT]) throw new HoldfastError('id_conflict', { got: own[START_ID] });
-    return true;
+    return run !== undefined;
+  }
+
+  /** A start that is sent again late: the agent of another one may have come and gone. */
+  private async earlierRun(own: StartMemo): Promise<WorkflowExecutionInfo | undefined> {
+    const query = `WorkflowId = "${this.workflowId}" AND ExecutionStatus != "ContinuedAsNew"`;
+    try {
+      for await (const run of listWorkflows(this.client, { query })) if (ownRun(own, run)) return run;
+    } catch (err) {
+      if (grpcCode(err) !== UNIMPLEMENTED) throw err;
+    }
+    return undefined;
   }
 
   private update<Request, Answer>(
@@ -365,6 +378,11 @@ export class AgentHandle {
     return this.client.workflow.getHandle(this.workflowId);
   }
 }
+
+type StartMemo = Record<typeof START_ID | typeof START_CONTENT, string>;
+
+const ownRun = (own: StartMemo, { memo }: { memo?: WorkflowExecutionInfo['memo'] }): boolean =>
+  memo?.[START_ID] === own[START_ID];
 
 /** How an agent ended, if it could not report that itself. */
 function endOf({ cause, message }: WorkflowFailedError): string {

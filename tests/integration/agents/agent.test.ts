@@ -248,7 +248,7 @@ test('an id that an earlier agent used runs its commands again', async () => {
   expect(readFileSync(join(files.directory, 'ran-again'), 'utf8')).toBe('x\nx\n');
 });
 
-test('the same start again starts nothing, also once the agent has ended; other content under its id is refused', async () => {
+test('the same start again starts nothing, also once this and another agent have ended; other content under its id is refused', async () => {
   const id = uniqueId('same-start');
   const agent = client.agent(id);
   const code = `echo x >> ran-${id}`;
@@ -261,8 +261,15 @@ test('the same start again starts nothing, also once the agent has ended; other 
   await expect(agent.start({ ...input, task: 'y' }, id)).rejects.toMatchObject(other);
   await expect(agent.fork(id, {}, id)).rejects.toMatchObject(other);
   expect(readFileSync(join(files.directory, `ran-${id}`), 'utf8')).toBe('x\n');
-  await agent.start(input, uniqueId('another'));
+  const later = uniqueId('another');
+  await agent.start(input, later);
   await agent.result();
+  // A queue delivers the first one again.
+  const known = client.temporal.workflow.list({ query: `WorkflowId = "${agent.workflowId}"` });
+  await until(async () => (await Array.fromAsync(known)).length === 2);
+  await agent.start(input, id);
+  await expect(agent.start({ ...input, task: 'y' }, id)).rejects.toMatchObject(other);
+  await agent.start(input, later);
   expect(readFileSync(join(files.directory, `ran-${id}`), 'utf8')).toBe('x\nx\n');
 });
 
