@@ -107,11 +107,10 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
     await restart.server().catch((err: unknown) => tell(`It could not be started: ${reasonOf(err)}`));
   };
   const onEarlyEnd = (what: Process): void => {
-    const failures = outage.failures + 1;
-    const told = `the ${what} ended again within ${STEADY_MS / 1_000} seconds of its start`;
-    if (told !== outage.told)
-      tell(`It is restarted less and less often: ${told}. See ${logOf(what, dataDir)}`);
-    outage = { failures, retryAt: performance.now() + pauseAfter(failures), told };
+    const reason = `the ${what} ended again within ${STEADY_MS / 1_000} seconds of its start`;
+    if (reason !== outage.told)
+      tell(`It is restarted less and less often: ${reason}. See ${logOf(what, dataDir)}`);
+    count(reason, lastingFault(what, reason, dataDir), true);
   };
   const onFailure = (err: unknown): void => {
     // This command's client still uses the old address, where something else may answer by now.
@@ -121,13 +120,18 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
     const known = knownError(err);
     const reason = reasonOf(err);
     if (reason !== outage.told) tell(`It could not be restarted, and is tried again: ${reason}`);
-    const failures = outage.failures + 1;
     // Whether to wait for space on a full disk is decided where the disk is watched.
-    const isLasting = failures >= LASTING_FAILURES && known.code !== 'storage_failed';
-    const waiting = toWaiting(known, restarting, dataDir);
-    if (isLasting && json && !answersOthers) exitWith(waiting, json, options);
-    const fault = isLasting && answersOthers ? waiting : undefined;
-    outage = { failures, retryAt: performance.now() + pauseAfter(failures), told: reason, fault };
+    count(reason, toWaiting(known, restarting, dataDir), known.code !== 'storage_failed');
+  };
+  /** @param fault what those who wait are told once several attempts in a row have failed */
+  const count = (told: string, fault: HoldfastError, mayLast: boolean): void => {
+    const failures = outage.failures + 1;
+    const isLasting = failures >= LASTING_FAILURES && mayLast;
+    if (isLasting && json && !answersOthers) exitWith(fault, json, options);
+    outage = {
+      ...{ failures, retryAt: performance.now() + pauseAfter(failures), told },
+      fault: isLasting && answersOthers ? fault : undefined,
+    };
   };
   const timer = setInterval(() => {
     if (busy) return;
@@ -141,12 +145,13 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
 
 /** For a request that was sent: it may still take effect, whatever is said of the start of a process. */
 const toWaiting = (err: HoldfastError, what: Process, dataDir: string): HoldfastError =>
-  err.effect === 'none'
-    ? new HoldfastError(`${what === 'server' ? 'engine' : 'worker'}_failed`, {
-        reason: err.detail,
-        log: logOf(what, dataDir),
-      })
-    : err;
+  err.effect === 'none' ? lastingFault(what, err.detail, dataDir) : err;
+
+const lastingFault = (what: Process, reason: string, dataDir: string): HoldfastError =>
+  new HoldfastError(`${what === 'server' ? 'engine' : 'worker'}_failed`, {
+    reason,
+    log: logOf(what, dataDir),
+  });
 
 const logOf = (what: Process, dataDir: string): string =>
   what === 'server' ? enginePaths(dataDir).logFile : workerPaths(dataDir).log;

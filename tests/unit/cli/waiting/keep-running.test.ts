@@ -66,6 +66,17 @@ test('a worker that dies again and again right after its start is started less a
   ]);
 }, 20_000);
 
+test('a request that waits for a worker which dies again and again right after its start is told so', async () => {
+  keeping = keepRunning(
+    dataDir,
+    { server: () => Promise.resolve(), worker: () => Promise.resolve() },
+    { answersOthers: true },
+  );
+  await until(() => keeping.fault() !== undefined);
+  const reason = 'the worker ended again within 5 seconds of its start';
+  expect(keeping.fault()).toMatchObject({ code: 'worker_failed', effect: 'possible', facts: { reason } });
+}, 30_000);
+
 test('a request that waits for a server which cannot be restarted is told so, and not of its worker', async () => {
   const server = (): Promise<never> => {
     tries.push(performance.now());
