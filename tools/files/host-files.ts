@@ -63,6 +63,9 @@ export const kindOf = (stats: Stats): string => {
   return stats.isFile() ? 'a file' : 'a device';
 };
 
+/** Of a file that is read whole. */
+export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
+
 /** Opens a regular file to read. Anything else is refused without waiting: pipes and devices may have no end. */
 export async function openRegular(path: string): Promise<{ file: FileHandle; stats: Stats }> {
   let file: FileHandle;

@@ -4,10 +4,9 @@ import type { FileHandle } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { clipText } from '../programs/head-tail';
-import { fileError, onHost, openRegular, pathText, wholeNumber } from './host-files';
+import { MAX_TEXT_BYTES, fileError, onHost, openRegular, pathText, wholeNumber } from './host-files';
 import { hostOf, type Tool } from '../tool';
 
-const MAX_BYTES = 10 * 1024 * 1024;
 /** How much of a long text a model sees; scripts get all of it. */
 const SHOWN_BYTES = 64 * 1024;
 const CHUNK_BYTES = 256 * 1024;
@@ -32,7 +31,7 @@ export const readFileTool: Tool<z.infer<typeof argsSchema>, string> = {
     const full = onHost(hostOf(context), path);
     const { file, stats } = await openRegular(full);
     try {
-      if (offset === 1 && limit === Infinity && stats.size > MAX_BYTES) throw tooLarge(path, stats.size);
+      if (offset === 1 && limit === Infinity && stats.size > MAX_TEXT_BYTES) throw tooLarge(path, stats.size);
       const data = await readLines(file, { path, offset, limit, signal: context.signal });
       refuseBinary(data, path);
       return data.toString('utf8');
@@ -77,7 +76,7 @@ async function readLines(file: FileHandle, { path, offset, limit, signal }: Line
     const part = data.subarray(from, line === end ? at : bytesRead);
     isAtStart = data.at(-1) === 0x0a;
     keptBytes += part.length;
-    if (keptBytes > MAX_BYTES) throw tooLarge(path, keptBytes);
+    if (keptBytes > MAX_TEXT_BYTES) throw tooLarge(path, keptBytes);
     kept.push(part);
   }
   // One past the last line is the end, where a caller that reads page by page arrives.
@@ -89,7 +88,7 @@ const tooLarge = (path: string, bytes: number): HoldfastError =>
   new HoldfastError('invalid_input', {
     what: 'The file',
     got: `${path} with ${bytes} bytes or more`,
-    allowed: `up to ${MAX_BYTES} bytes at a time`,
+    allowed: `up to ${MAX_TEXT_BYTES} bytes at a time`,
     next: 'Read it in parts with offset and limit, or search it with grep_files.',
   });
 

@@ -6,11 +6,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  truncateSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { MAX_TEXT_BYTES } from '../../../tools/files/host-files';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 import { isPossible, readOnlyMount } from '../../helpers/hosts/unwritable';
 
@@ -261,6 +263,18 @@ test.each([
     code: 'patch_failed',
     message: expect.stringContaining(words) as string,
   });
+});
+
+test('a file that is too large to be changed in memory is refused, and with it the whole patch', async () => {
+  put({ b: 'old\n' });
+  writeFileSync(join(patch.directory, 'a'), '');
+  truncateSync(join(patch.directory, 'a'), MAX_TEXT_BYTES + 1);
+  const input = wrap('*** Update File: b', '@@', '-old', '+new', '*** Update File: a', '@@', '-old', '+new');
+  expect(await patch.error({ input })).toMatchObject({
+    code: 'patch_failed',
+    message: expect.stringContaining(`a is larger than ${MAX_TEXT_BYTES} bytes`) as string,
+  });
+  expect(readFileSync(join(patch.directory, 'b'), 'utf8')).toBe('old\n');
 });
 
 test('if a file cannot be written, none is changed, and nothing is left next to them', async () => {

@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { MAX_TEXT_BYTES } from '../../../tools/files/host-files';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 import { until } from '../../helpers/until';
 
@@ -132,6 +134,22 @@ for (const [name, path] of ways) {
     test('more files than one command line takes are all searched', async () => {
       for (let i = 0; i < 1_200; i++) writeFileSync(join(grep.directory, `n${i}`), `needle ${i}\n`);
       expect(await found({ pattern: 'needle', limit: 5_000 })).toHaveLength(1_200);
+    });
+
+    test('a pipe, a device or a long file that is called .gitignore rules nothing, and keeps no thread of the worker', async () => {
+      const { directory } = grep;
+      for (const folder of ['one', 'two', 'three', 'four']) {
+        mkdirSync(join(directory, folder));
+        execFileSync('mkfifo', [join(directory, folder, '.gitignore')]);
+      }
+      for (const folder of ['device', 'long']) mkdirSync(join(directory, folder));
+      symlinkSync('/dev/zero', join(directory, 'device', '.gitignore'));
+      writeFileSync(join(directory, 'long', '.gitignore'), `x\n${' '.repeat(MAX_TEXT_BYTES)}`);
+      for (const folder of ['one', 'device', 'long'])
+        writeFileSync(join(directory, folder, 'x'), 'TODO here');
+      const all = await found({ pattern: 'TODO here' });
+      expect(all).toEqual(['device/x:1:TODO here', 'long/x:1:TODO here', 'one/x:1:TODO here']);
+      expect(await readFile(join(directory, 'a.rs'), 'utf8')).toBe(FILES['a.rs']);
     });
 
     test('a long line is cut', async () => {

@@ -2,7 +2,7 @@
 // where nothing else of the package is: so it has no imports.
 {
   const threads = process.getBuiltinModule('node:worker_threads');
-  const { readFileSync, statSync } = process.getBuiltinModule('node:fs');
+  const { closeSync, constants, fstatSync, openSync, readFileSync } = process.getBuiltinModule('node:fs');
 
   /** Nobody writes longer text files by hand. */
   const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -10,13 +10,19 @@
   const request = threads.workerData as { source: string; flags: string; files: string[]; limit: number };
 
   const readText = (file: string): string => {
+    let fd: number | undefined;
     try {
-      if (statSync(file).size > MAX_FILE_BYTES) return '';
-      const data = readFileSync(file);
+      // A pipe may have taken its place in the meantime: it would be waited for without end.
+      fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+      const stats = fstatSync(fd);
+      if (!stats.isFile() || stats.size > MAX_FILE_BYTES) return '';
+      const data = readFileSync(fd);
       return data.includes(0) ? '' : data.toString('utf8');
     } catch {
       // Gone in the meantime, or unreadable.
       return '';
+    } finally {
+      if (fd !== undefined) closeSync(fd);
     }
   };
 

@@ -1,8 +1,9 @@
 // The files below a folder to search: regular files that no .gitignore excludes, in a fixed order.
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { MAX_TEXT_BYTES, openRegular } from '../host-files';
 
 interface Rules {
   folder: string;
@@ -43,8 +44,15 @@ async function rulesAbove(folder: string): Promise<Rules[]> {
 }
 
 async function rulesOf(folder: string): Promise<Rules[]> {
-  const text = await readFile(join(folder, '.gitignore'), 'utf8').catch(() => '');
+  const text = await rulesText(join(folder, '.gitignore')).catch(() => '');
   return text === '' ? [] : [{ folder, rules: ignore().add(text) }];
+}
+
+/** Anything may have this name: a pipe that nobody writes to would be waited for until the process is killed. */
+async function rulesText(path: string): Promise<string> {
+  const { file, stats } = await openRegular(path);
+  await using opened = file;
+  return stats.size > MAX_TEXT_BYTES ? '' : opened.readFile('utf8');
 }
 
 /** The nearest rules decide. */

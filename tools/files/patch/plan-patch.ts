@@ -4,7 +4,7 @@ import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { followLinks } from '../atomic-write';
-import { openRegular } from '../host-files';
+import { MAX_TEXT_BYTES, openRegular } from '../host-files';
 import { applyHunks } from './apply-hunks';
 import type { FileChange } from './parse-patch';
 
@@ -80,14 +80,18 @@ const behindLinks = (path: string): Promise<string> => followLinks(path).catch((
 const placeOf = async (path: string): Promise<string> =>
   join(await behindLinks(dirname(path)), basename(path));
 
+const TOO_LARGE = `is larger than ${MAX_TEXT_BYTES} bytes: change it with a command, such as sed.`;
+
 /** The text after the earlier changes. */
 async function currentText(full: string, path: string, { contents }: PatchPlan): Promise<string> {
   const planned = contents.get(full);
   if (planned === null) throw failed(`${path} is updated after it was deleted or moved.`);
   if (planned !== undefined) return planned.content;
   try {
-    const { file } = await openRegular(full);
-    const data = await file.readFile().finally(() => file.close());
+    const { file, stats } = await openRegular(full);
+    await using opened = file;
+    if (stats.size > MAX_TEXT_BYTES) throw failed(`${path} ${TOO_LARGE}`);
+    const data = await opened.readFile();
     if (!isUtf8(data)) throw failed(`${path} is not UTF-8 text.`);
     return data.toString('utf8');
   } catch (err) {
