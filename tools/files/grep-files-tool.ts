@@ -1,9 +1,9 @@
 // The tool `grep_files`: the lines of files that match a regular expression.
 import { stat } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
-import picomatch from 'picomatch';
 import * as z from 'zod/mini';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { includedFiles } from './grep/included-files';
 import { searchWithRipgrep } from './grep/ripgrep';
 import type { Match } from './grep/search';
 import { searchInNode } from './grep/search-in-node';
@@ -91,12 +91,9 @@ async function filesOf(
   });
   if (stats.isFile()) return [full];
   if (!stats.isDirectory()) throw notRegular(path, kindOf(stats));
-  // As in .gitignore: a name without a slash matches at any depth.
-  const isIncluded =
-    include === undefined ? undefined : picomatch(include, { dot: true, basename: !include.includes('/') });
+  const all = walkFiles(full, context.signal);
   const files: string[] = [];
-  for await (const file of walkFiles(full, context.signal)) {
-    if (isIncluded && !isIncluded(relative(full, file))) continue;
+  for await (const file of include === undefined ? all : includedFiles(all, full, include)) {
     if (files.push(file) > MAX_FILES)
       throw new HoldfastError('invalid_input', {
         what: 'The argument "path"',

@@ -171,6 +171,15 @@ for (const [name, path] of ways) {
       });
     });
 
+    test('an include that takes for ever to match is refused', async () => {
+      writeFileSync(join(grep.directory, 'a'.repeat(60)), 'TODO');
+      const include = `${'*a'.repeat(12)}*b`;
+      expect(await grep.error({ pattern: 'TODO', include })).toMatchObject({
+        code: 'invalid_input',
+        message: expect.stringContaining('allowed a pattern with fewer stars') as string,
+      });
+    });
+
     test('an expression that backtracks endlessly is an error, and the process continues meanwhile', async () => {
       writeFileSync(join(grep.directory, 'trap'), `${'a'.repeat(40)}!\n`);
       let turns = 0;
