@@ -1,7 +1,8 @@
 // The scripted provider: raw replies, exactly as a model would have written them, from a YAML file or a test's code. It
 // keeps no state: the number of replies in the conversation determines the next one, so a call repeated after a crash
 // gives the same reply.
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { parseDocument } from 'yaml';
@@ -39,6 +40,7 @@ export type ScriptedReply = z.input<typeof replySchema>;
 const KEYS = Object.keys(replySchema.shape).join(', ');
 
 const SHOWN_CHARACTERS = 500;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 export const scriptedProvider = (file: string): ModelProvider =>
   repliesProvider(file, () => loadReplies(file));
@@ -89,11 +91,14 @@ function rawReply({ text = '', calls, usage, cut }: ScriptedReply, number: numbe
   };
 }
 
-/** Throws `model_script_invalid` with every fault of the file. */
+/**
+ * Throws `model_script_invalid` with every fault of the file. It says nothing of what is in the file: whoever may start an
+ * agent names it, and it may be any.
+ */
 export async function loadReplies(file: string): Promise<ScriptedReply[]> {
   let source: string;
   try {
-    source = await readFile(file, 'utf8');
+    source = await readText(file);
   } catch (err) {
     throw new HoldfastError('model_script_invalid', { file, faults: reasonOf(err) });
   }
@@ -106,29 +111,38 @@ export async function loadReplies(file: string): Promise<ScriptedReply[]> {
 
 /** Throws `model_script_invalid` with every fault. */
 function checkedReplies(file: string, content: unknown): ScriptedReply[] {
-  const faults = faultsOf(content);
+  const faults = faultsOf(content, kindOf);
   if (faults.length > 0) throw new HoldfastError('model_script_invalid', { file, faults: faults.join('; ') });
   return content as ScriptedReply[];
 }
 
-/** What is wrong with replies, each with its place, what it is and what is allowed there. */
-export function faultsOf(content: unknown): string[] {
+/** Anything may have the name that was given: a pipe would be waited for without end, and a device fills the memory. */
+async function readText(path: string): Promise<string> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stats = await file.stat();
+  if (!stats.isFile()) throw new Error('it is not a regular file');
+  if (stats.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+  return file.readFile('utf8');
+}
+
+/** What is wrong with replies, each with its place, what it is, as `shown` words it, and what is allowed there. */
+export function faultsOf(content: unknown, shown: (value: unknown) => string = inspected): string[] {
   if (!Array.isArray(content)) return [`the top must be a list of replies, got ${shown(content)}`];
   return content.flatMap((item: unknown, index) => {
     const at = `reply ${index + 1}`;
     const result = replySchema.safeParse(item);
     if (!result.success) {
-      return result.error.issues.map((issue) => `${at}: ${faultOf(issue, item)}`);
+      return result.error.issues.map((issue) => `${at}: ${faultOf(issue, item, shown)}`);
     }
     if ([result.data.text, result.data.calls, result.data.fail].every((part) => part === undefined))
       return [`${at}: needs "text", "calls" or "fail"`];
     return isExpression(result.data.expect)
       ? []
-      : [`${at}: "expect" is not a regular expression: ${result.data.expect}`];
+      : [`${at}: "expect" is not a regular expression: got ${shown(result.data.expect)}`];
   });
 }
 
-function faultOf(issue: z.core.$ZodIssue, item: unknown): string {
+function faultOf(issue: z.core.$ZodIssue, item: unknown, shown: (value: unknown) => string): string {
   const got = shown(issue.path.reduce((value, key) => (value as Record<PropertyKey, unknown>)[key], item));
   const place = issue.path.length > 0 ? `"${issue.path.join('.')}"` : 'it';
   switch (issue.code) {
@@ -152,7 +166,18 @@ function faultOf(issue: z.core.$ZodIssue, item: unknown): string {
   }
 }
 
-const shown = (value: unknown): string => shorten(inspect(value, { depth: 1, breakLength: Infinity }));
+const inspected = (value: unknown): string => shorten(inspect(value, { depth: 1, breakLength: Infinity }));
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  const kinds: Partial<Record<string, string>> = {
+    string: 'a text',
+    number: 'a number',
+    boolean: 'a boolean',
+  };
+  return kinds[typeof value] ?? 'an object';
+}
 
 const expression = (source: string): RegExp => new RegExp(source, 'ms');
 

@@ -117,8 +117,8 @@ export interface Tool<Args = unknown, Result = JsonValue> {
   needsSight?: boolean;
   /** The turn itself runs the model's calls; `run` is for scripts. For built-in tools: a turn knows them by name. */
   inTurn?: boolean;
-  /** The sub-agent that a call starts: a turn can ask its agent for it without running the tool. For built-in tools. */
-  plan?(args: Args): Promise<SpawnPlan>;
+  /** The sub-agent that a call of an agent with `model` starts: a turn can ask its agent for it. For built-in tools. */
+  plan?(args: Args, model: string): Promise<SpawnPlan>;
   /** The longest that one attempt may take, in milliseconds. Default 24 h. */
   timeoutMs?: number;
   /** A HoldfastError is shown to the model or thrown in the script. Scripts get the result unchanged. */

@@ -126,7 +126,8 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
             ...(usage && { usage }),
             ...(window && { window }),
           });
-          const plans = input.plans && (await planSpawns(reply.parsed, { tools, allowed, key: input.key }));
+          const planning = { tools, allowed, model, key: input.key };
+          const plans = input.plans && (await planSpawns(reply.parsed, planning));
           const isRecorded =
             input.checkpoints === true &&
             mayChangeFiles(reply.parsed, tools) &&

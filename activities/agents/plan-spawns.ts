@@ -16,6 +16,8 @@ interface Planning {
   tools: ToolRegistry;
   /** Names of the tools that the agent may call; absent: all. */
   allowed: readonly string[] | undefined;
+  /** The agent's own. */
+  model: string;
   /** The calls' keys begin with it. */
   key: string | undefined;
 }
@@ -23,14 +25,14 @@ interface Planning {
 /** By call id; undefined if there are none. */
 export async function planSpawns(
   reply: ParsedReply,
-  { tools, allowed, key }: Planning,
+  { tools, allowed, model, key }: Planning,
 ): Promise<Record<string, SpawnPlan> | undefined> {
   if (reply.kind !== 'calls' || key === undefined) return undefined;
   const plans: [string, SpawnPlan][] = [];
   let bytes = 0;
   for (const call of reply.calls) {
     if (allowed?.includes(call.tool) === false) continue;
-    const plan = await planOf(call, tools, `${key}/${call.callId}`);
+    const plan = await planOf(call, { tools, model }, `${key}/${call.callId}`);
     bytes += jsonBytes(plan);
     if (plan && bytes <= MAX_PLANS_BYTES) plans.push([call.callId, plan]);
   }
@@ -38,12 +40,16 @@ export async function planSpawns(
 }
 
 /** Undefined for what only the activity can do: report a fault, or check again what a person has approved. */
-async function planOf(call: ToolCall, tools: ToolRegistry, key: string): Promise<SpawnPlan | undefined> {
+async function planOf(
+  call: ToolCall,
+  { tools, model }: Pick<Planning, 'tools' | 'model'>,
+  key: string,
+): Promise<SpawnPlan | undefined> {
   const { hold, denied, needs = [] } = call;
   if (hold || denied !== undefined || needs.length > 0) return undefined;
   try {
     const tool = tools.find(call.tool);
-    const plan = await tool.plan?.(await tools.check(tool, withoutEscapes(call).args));
+    const plan = await tool.plan?.(await tools.check(tool, withoutEscapes(call).args), model);
     // The agent would refuse it.
     if (plan) parseRequest(AGENT_MESSAGES.spawn, { key, ...plan });
     return plan;

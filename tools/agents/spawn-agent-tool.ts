@@ -1,6 +1,7 @@
 // The tool `spawn_agent`: starts a sub-agent of the calling agent.
 import * as z from 'zod/mini';
 import { withinBudget, WORKSPACES, type SpawnPlan } from '../../contracts/agents/sub-agents';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { limitsSchema } from '../../contracts/schemas/agent';
 import { toolNamesSchema } from '../../contracts/schemas/session';
 import type { Tool } from '../tool';
@@ -19,7 +20,17 @@ type Args = z.infer<typeof argsSchema>;
 
 /** `rolesFolder`: the folder with the role files. */
 export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<Args> {
-  const plan = async ({ role, prompt, model, tools, limits = {}, workspace }: Args): Promise<SpawnPlan> => {
+  const plan = async (
+    { role, prompt, model, tools, limits = {}, workspace }: Args,
+    callers: string,
+  ): Promise<SpawnPlan> => {
+    if (model !== undefined && isScripted(model) && !isScripted(callers))
+      throw new HoldfastError('invalid_input', {
+        what: 'The argument "model"',
+        got: model,
+        allowed: 'a model of a provider, or none for your own',
+        next: 'A scripted model is for agents that are scripted themselves.',
+      });
     const { instructions, ...own } = await findRole(rolesFolder, role);
     return {
       role,
@@ -43,11 +54,16 @@ export function createSpawnAgentTool(rolesFolder: string | undefined): Tool<Args
     effects: 'idempotent',
     plan,
     async run(args, { client, agent, key, budgetLeft }) {
-      const { limits = {}, ...planned } = await plan(args);
+      const isNamed = args.model !== undefined && isScripted(args.model);
+      const callers = isNamed ? (await client.agent(agent).ownState()).settings.model : '';
+      const { limits = {}, ...planned } = await plan(args, callers);
       return client.agent(agent).spawn({ key, ...planned, limits: withinBudget(limits, budgetLeft) });
     },
   };
 }
+
+/** Its file is read by the worker, outside any sandbox: what a model has read somewhere must not name one. */
+const isScripted = (model: string): boolean => model.startsWith('scripted:');
 
 /** A role's limits are narrowed, never widened. */
 function lesserOf(one: Limits, other: Limits): Limits {

@@ -21,6 +21,7 @@ async function ontoFullDisk(...args: string[]): Promise<{ code: unknown; stderr:
   const env = { ...process.env, HOLDFAST_DATA: engine.dataDir, TEMPORAL_NAMESPACE: engine.namespace };
   const child = spawn(process.execPath, [BIN, ...args], { env, stdio: ['ignore', full, 'pipe'] });
   closeSync(full);
+  if (!child.stderr) throw new Error('it has no stderr');
   const [stderr, [code]] = await Promise.all([
     text(child.stderr),
     once(child, 'close') as Promise<unknown[]>,

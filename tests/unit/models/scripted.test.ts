@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -135,7 +136,7 @@ describe('a faulty file', () => {
     [
       'an expression that is none',
       '- text: a\n  expect: "("',
-      ['reply 1: "expect" is not a regular expression: ('],
+      ['reply 1: "expect" is not a regular expression: got a text'],
     ],
     ['a reply that is no object', '- hello', ['reply 1']],
     ['broken YAML', '- text: "a', ['quote']],
@@ -149,6 +150,27 @@ describe('a faulty file', () => {
     const error: unknown = await loadReplies(file).catch((err: unknown) => err);
     expect(error).toMatchObject({ code: 'model_script_invalid', facts: { file } });
     for (const fault of faults) expect((error as Error).message).toContain(fault);
+  });
+
+  test.each(['token: hunter2', 'hunter2', '- text: [hunter2]', '- text: a\n  expect: "(hunter2"'])(
+    'says nothing of what is in it: %j',
+    async (content) => {
+      writeFileSync(file, content);
+      await expect(loadReplies(file)).rejects.toMatchObject({
+        code: 'model_script_invalid',
+        message: expect.not.stringContaining('hunter2') as string,
+      });
+    },
+  );
+
+  test('that is a pipe or a device is refused, and keeps no thread', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const path of [pipe, pipe, pipe, pipe, '/dev/zero'])
+      await expect(loadReplies(path)).rejects.toMatchObject({
+        code: 'model_script_invalid',
+        message: expect.stringContaining('it is not a regular file') as string,
+      });
   });
 
   test('that does not exist is named', async () => {

@@ -20,11 +20,12 @@ const args = { role: 'Reviewer', prompt: 'look at it' };
 async function planned(
   call: Partial<ToolCall>,
   allowed?: string[],
+  model = 'openai:x',
 ): Promise<Awaited<ReturnType<typeof planSpawns>>> {
   const calls = [{ callId: 'c', tool: 'spawn_agent', args, ...call }];
   return planSpawns(
     { kind: 'calls', calls, headline: null, thoughts: [], prose: '' },
-    { tools, allowed, key: 'born/turn/1/2' },
+    { tools, allowed, model, key: 'born/turn/1/2' },
   );
 }
 
@@ -40,6 +41,11 @@ test('a plan has what the role’s file and the call say together', async () => 
   });
 });
 
+test('a scripted agent may name a scripted model', async () => {
+  const plans = await planned({ args: { ...args, model: 'scripted:y' } }, undefined, 'scripted:x');
+  expect(plans?.c?.model).toBe('scripted:y');
+});
+
 test('what is written as $$x reaches the sub-agent as $x', async () => {
   const plans = await planned({ args: { ...args, prompt: '$$x' }, needs: [] });
   expect(plans?.c?.prompt).toBe('$x');
@@ -49,6 +55,7 @@ test.each<[string, Partial<ToolCall>]>([
   ['a call that a person must approve', { hold: { what: 'x' } as ToolCall['hold'] }],
   ['a call that the policy refuses', { denied: 'no' }],
   ['a call that refers to another’s result', { needs: ['a'] }],
+  ['a scripted model', { args: { ...args, model: 'scripted:/etc/passwd' } }],
   ['invalid arguments', { args: { role: 'Reviewer' } }],
   ['a prompt that the agent would refuse', { args: { role: 'Reviewer', prompt: ' ' } }],
   ['a role with an invalid file', { args: { role: 'broken', prompt: 'x' } }],
