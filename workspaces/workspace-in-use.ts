@@ -30,7 +30,7 @@ import {
   type TreeEntry,
 } from './git/object-reader';
 import { ObjectWriter } from './git/object-writer';
-import { Breather } from './look/breather';
+import { Breather } from '../system/processes/breather';
 import { ignoredThen } from './look/ignored-then';
 import type { Surroundings } from './look/surroundings';
 import { keeperFor } from './record/keepers';

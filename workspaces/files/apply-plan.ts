@@ -21,7 +21,7 @@ import { folderOf, foldersOn, joined, type BytePath } from '../byte-path';
 import { FILE_PERMISSIONS, FOLDER_PERMISSIONS, LINK_MODE } from '../git/facts';
 import { blobHash } from '../git/object-writer';
 import type { ObjectReader } from '../git/object-reader';
-import type { Breather } from '../look/breather';
+import type { Breather } from '../../system/processes/breather';
 import type { FilePlan, WrittenFile } from './file-plan';
 import { isAway, isDenied, type Inside } from './inside';
 

@@ -3,7 +3,7 @@
 import { foldersOn, joined, nameOf, type BytePath } from '../byte-path';
 import { isDenied, type Inside } from '../files/inside';
 import { FOLDER_PERMISSIONS } from '../git/facts';
-import type { Breather } from './breather';
+import type { Breather } from '../../system/processes/breather';
 
 export interface FolderFact {
   /** Which state of the folder this is; '' if it changed too shortly before to tell from later changes. */

@@ -6,7 +6,7 @@ import { shownPath, type BytePath } from '../byte-path';
 import { isAway, isDenied, type Inside } from '../files/inside';
 import { FILE_PERMISSIONS, LINK_MODE } from '../git/facts';
 import { blobHash, type ObjectWriter } from '../git/object-writer';
-import type { Breather } from '../look/breather';
+import type { Breather } from '../../system/processes/breather';
 import type { IndexEntry, StatIndex } from './stat-index';
 
 /** Larger files are read piece by piece, twice if they changed. */

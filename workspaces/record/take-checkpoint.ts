@@ -13,7 +13,7 @@ import { factsMessage, type UsualModes } from '../git/facts';
 import { GitFailure } from '../git/git-run';
 import { ObjectWriter } from '../git/object-writer';
 import { isTimeout, type Store } from '../git/store';
-import { Breather } from '../look/breather';
+import { Breather } from '../../system/processes/breather';
 import { emptyFolders, scanFolders, type ScanChoice } from '../look/folder-scan';
 import { GitLooks, TooManyFiles } from '../look/git-looks';
 import type { Surroundings } from '../look/surroundings';

@@ -21,7 +21,7 @@ import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
 import { tryLock } from '../../../system/lock';
 import { Git, GitFailure } from '../../../workspaces/git/git-run';
 import { Store } from '../../../workspaces/git/store';
-import { Breather } from '../../../workspaces/look/breather';
+import { Breather } from '../../../system/processes/breather';
 import { Workspaces } from '../../../workspaces/workspaces';
 
 let work: TestWorkspace;

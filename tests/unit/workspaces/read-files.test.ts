@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Inside } from '../../../workspaces/files/inside';
-import { Breather } from '../../../workspaces/look/breather';
+import { Breather } from '../../../system/processes/breather';
 import { LookTime, readFiles, type ReadFiles } from '../../../workspaces/record/read-files';
 import { StatIndex } from '../../../workspaces/record/stat-index';
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { Breather } from '../../../system/processes/breather';
 import { MAX_TEXT_BYTES, openRegular } from '../host-files';
 
 interface Rules {
@@ -10,20 +11,34 @@ interface Rules {
   rules: Ignore;
 }
 
-/** Full paths. Symbolic links are not followed, to avoid cycles; unreadable folders count as empty. */
+/**
+ * Full paths. Symbolic links are not followed, to avoid cycles; unreadable folders count as empty. Throws the reason of an
+ * aborted signal.
+ */
 export async function* walkFiles(folder: string, signal: AbortSignal): AsyncGenerator<string> {
-  yield* walk(folder, await rulesAbove(folder), signal);
+  // Many rules and many files can take minutes, and none of it waits for anything.
+  const breather = new Breather();
+  const pause = async (): Promise<void> => {
+    await breather.breathe();
+    signal.throwIfAborted();
+  };
+  yield* walk(folder, await rulesAbove(folder), pause);
 }
 
-async function* walk(folder: string, above: readonly Rules[], signal: AbortSignal): AsyncGenerator<string> {
-  signal.throwIfAborted();
+async function* walk(
+  folder: string,
+  above: readonly Rules[],
+  pause: () => Promise<void>,
+): AsyncGenerator<string> {
+  await pause();
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   const rules = [...above, ...(await rulesOf(folder))];
   for (const entry of entries) {
+    await pause();
     const path = join(folder, entry.name);
     if (entry.isDirectory() && entry.name !== '.git' && !isIgnored(`${path}/`, rules))
-      yield* walk(path, rules, signal);
+      yield* walk(path, rules, pause);
     else if (entry.isFile() && !isIgnored(path, rules)) yield path;
   }
 }
