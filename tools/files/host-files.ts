@@ -66,11 +66,14 @@ export const kindOf = (stats: Stats): string => {
 /** Of a file that is read whole. */
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 
-/** Opens a regular file to read. Anything else is refused without waiting: pipes and devices may have no end. */
-export async function openRegular(path: string): Promise<{ file: FileHandle; stats: Stats }> {
+/**
+ * Opens a regular file to read. Anything else is refused without waiting: pipes and devices may have no end. `flags`: more
+ * of open(2).
+ */
+export async function openRegular(path: string, flags = 0): Promise<{ file: FileHandle; stats: Stats }> {
   let file: FileHandle;
   try {
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
   } catch (err) {
     // How Linux refuses to open a socket.
     if ((err as NodeJS.ErrnoException).code === 'ENXIO') throw notRegular(path, 'a socket');

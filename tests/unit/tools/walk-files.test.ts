@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { walkFiles } from '../../../tools/files/grep/walk-files';
@@ -25,4 +25,19 @@ test('the process goes on while many rules are applied to many files, and a stop
   };
   await expect(rest()).rejects.toThrow('stopped');
   expect(seen).toBeLessThan(300);
+});
+
+test('a .gitignore that is a link, which git does not follow, or longer than 1 MiB excludes nothing', async () => {
+  for (const folder of ['linked', 'long']) {
+    mkdirSync(join(directory, folder));
+    writeFileSync(join(directory, folder, 'a'), '');
+  }
+  writeFileSync(join(directory, 'rules'), 'a\n');
+  symlinkSync('../rules', join(directory, 'linked', '.gitignore'));
+  writeFileSync(join(directory, 'long', '.gitignore'), `a\n${'\n'.repeat(1_048_576)}`);
+  const files: string[] = [];
+  for await (const file of walkFiles(directory, new AbortController().signal)) files.push(file);
+  expect(files).toEqual(
+    ['linked/a', 'long/.gitignore', 'long/a', 'rules'].map((name) => join(directory, name)),
+  );
 });

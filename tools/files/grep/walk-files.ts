@@ -1,10 +1,13 @@
 // The files below a folder to search: regular files that no .gitignore excludes, in a fixed order.
-import { existsSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { Breather } from '../../../system/processes/breather';
-import { MAX_TEXT_BYTES, openRegular } from '../host-files';
+import { openRegular } from '../host-files';
+
+/** Nobody writes longer rules by hand; each costs time for each file. */
+const MAX_RULES_BYTES = 1_048_576;
 
 interface Rules {
   folder: string;
@@ -63,11 +66,14 @@ async function rulesOf(folder: string): Promise<Rules[]> {
   return text === '' ? [] : [{ folder, rules: ignore().add(text) }];
 }
 
-/** Anything may have this name: a pipe that nobody writes to would be waited for until the process is killed. */
+/**
+ * Anything may have this name: a pipe that nobody writes to would be waited for until the process is killed. Links are not
+ * followed, as in git.
+ */
 async function rulesText(path: string): Promise<string> {
-  const { file, stats } = await openRegular(path);
+  const { file, stats } = await openRegular(path, constants.O_NOFOLLOW);
   await using opened = file;
-  return stats.size > MAX_TEXT_BYTES ? '' : opened.readFile('utf8');
+  return stats.size > MAX_RULES_BYTES ? '' : opened.readFile('utf8');
 }
 
 /** The nearest rules decide. */
