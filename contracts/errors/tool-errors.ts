@@ -210,7 +210,7 @@ export const TOOL_ERRORS = {
     false,
     'none',
     (f: With<'reason'>) => `The patch does not apply: ${f.reason}`,
-    () => 'Read the file as it is now and send a corrected patch; nothing was changed.',
+    (f) => String(f.next ?? 'Read the file as it is now and send a corrected patch; nothing was changed.'),
   ),
   address_refused: entry(
     77,

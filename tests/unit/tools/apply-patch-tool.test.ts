@@ -272,7 +272,9 @@ test('a file that is too large to be changed in memory is refused, and with it t
   const input = wrap('*** Update File: b', '@@', '-old', '+new', '*** Update File: a', '@@', '-old', '+new');
   expect(await patch.error({ input })).toMatchObject({
     code: 'patch_failed',
-    message: expect.stringContaining(`a is larger than ${MAX_TEXT_BYTES} bytes`) as string,
+    message: expect.stringContaining(
+      `a has ${MAX_TEXT_BYTES + 1} bytes, allowed up to ${MAX_TEXT_BYTES}`,
+    ) as string,
   });
   expect(readFileSync(join(patch.directory, 'b'), 'utf8')).toBe('old\n');
 });

@@ -80,7 +80,11 @@ const behindLinks = (path: string): Promise<string> => followLinks(path).catch((
 const placeOf = async (path: string): Promise<string> =>
   join(await behindLinks(dirname(path)), basename(path));
 
-const TOO_LARGE = `is larger than ${MAX_TEXT_BYTES} bytes: change it with a command, such as sed.`;
+const tooLarge = (path: string, bytes: number): HoldfastError =>
+  new HoldfastError('patch_failed', {
+    reason: `${path} has ${bytes} bytes, allowed up to ${MAX_TEXT_BYTES}`,
+    next: 'Change it with a command, such as sed; nothing was changed.',
+  });
 
 /** The text after the earlier changes. */
 async function currentText(full: string, path: string, { contents }: PatchPlan): Promise<string> {
@@ -90,7 +94,7 @@ async function currentText(full: string, path: string, { contents }: PatchPlan):
   try {
     const { file, stats } = await openRegular(full);
     await using opened = file;
-    if (stats.size > MAX_TEXT_BYTES) throw failed(`${path} ${TOO_LARGE}`);
+    if (stats.size > MAX_TEXT_BYTES) throw tooLarge(path, stats.size);
     const data = await opened.readFile();
     if (!isUtf8(data)) throw failed(`${path} is not UTF-8 text.`);
     return data.toString('utf8');
