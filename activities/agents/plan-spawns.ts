@@ -1,7 +1,6 @@
 // Which sub-agents a reply starts, in full: a turn cannot read the files of roles. With that, it asks its agent for them
 // itself. Calls without a plan run as an activity, like those of other tools.
 import type { ParsedReply, ToolCall } from '../../contracts/agents/agent';
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { withoutEscapes } from '../../contracts/agents/references';
 import type { SpawnPlan } from '../../contracts/agents/sub-agents';
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
@@ -53,8 +52,8 @@ async function planOf(
     // The agent would refuse it.
     if (plan) parseRequest(AGENT_MESSAGES.spawn, { key, ...plan });
     return plan;
-  } catch (err) {
-    if (err instanceof HoldfastError) return undefined;
-    throw err;
+  } catch {
+    // Whatever it is: the model's answer has been paid, and must not be asked for again.
+    return undefined;
   }
 }

@@ -29,8 +29,8 @@ export async function findRole(folder: string | undefined, name: string): Promis
   const file = folder && (await fileOf(folder, name));
   if (!file)
     return { instructions: `You are ${name}. Do the task that you are given, and answer with its result.` };
-  const text = await readFile(file, 'utf8');
   try {
+    const text = await readFile(file, 'utf8');
     const { matter, body } = splitFrontMatter(text);
     return { ...parseWith(matterSchema, 'The front matter', parse(matter) ?? {}), instructions: body.trim() };
   } catch (err) {

@@ -97,15 +97,21 @@ test('a program that ends at once is reported with its exit code', async () => {
   expect(await faultOf(program('sh', ['-c', 'exec <&-; sleep 0.3; exit 1']))).toBe('it ended with 1');
 });
 
-test('of a server’s tools only those that break the protocol are left out, each with the reason', async () => {
+test('of a server’s tools only those that break the protocol, or are too large or too deep, are left out, with the reason', async () => {
   const { registry } = await connect(raw('', { disabledTools: ['disabled'] }));
   const names = registry.describe().map(({ name }) => name);
   expect(names).toContain('mcp__raw__state');
   expect(names).not.toContain('mcp__raw__null_description');
   const faults = registry.faults();
-  expect(faults).toHaveLength(2);
+  expect(faults).toHaveLength(4);
   expect(faults[0]).toMatch(
     /tool null_description of the MCP server raw, .*left out.*"\/description" must be a string/,
+  );
+  expect(faults[2]).toMatch(
+    /tool long of the MCP server raw is left out: got \d+ bytes, allowed up to 262144/,
+  );
+  expect(faults[3]).toMatch(
+    /tool deep of the MCP server raw is left out: got one nested more than 64 levels/,
   );
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRole } from '../../../tools/agents/roles';
@@ -31,6 +31,11 @@ test.each([
 test('a front matter without an end is refused: what it allows and forbids would be lost', async () => {
   writeFileSync(join(folder, 'endless.md'), '---\ntools: [read_file]\nYou read.\n');
   await expect(findRole(folder, 'endless')).rejects.toThrow(/endless\.md.*no end/);
+});
+
+test('a file that cannot be read is refused as one that is wrong', async () => {
+  mkdirSync(join(folder, 'folder.md'));
+  await expect(findRole(folder, 'folder')).rejects.toMatchObject({ code: 'config_invalid' });
 });
 
 test('an empty front matter is none', async () => {

@@ -1,5 +1,5 @@
 // Which calls of `spawn_agent` a turn may make itself, and with what.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { planSpawns } from '../../../../activities/agents/plan-spawns';
@@ -11,6 +11,7 @@ writeFileSync(
   join(rolesFolder, 'reviewer.md'),
   '---\nmodel: scripted:x\nlimits: { steps: 3 }\n---\nYou review.\n',
 );
+mkdirSync(join(rolesFolder, 'folder.md'));
 writeFileSync(join(rolesFolder, 'broken.md'), '---\nlimits: many\n---\n');
 afterAll(() => rmSync(rolesFolder, { recursive: true, force: true }));
 
@@ -59,6 +60,7 @@ test.each<[string, Partial<ToolCall>]>([
   ['invalid arguments', { args: { role: 'Reviewer' } }],
   ['a prompt that the agent would refuse', { args: { role: 'Reviewer', prompt: ' ' } }],
   ['a role with an invalid file', { args: { role: 'broken', prompt: 'x' } }],
+  ['a role whose file cannot be read', { args: { role: 'folder', prompt: 'x' } }],
   ['another tool', { tool: 'list_agents', args: {} }],
   ['a tool that does not exist', { tool: 'no_such_tool' }],
 ])('%s is left to the tool’s activity', async (_, call) => {
