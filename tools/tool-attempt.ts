@@ -119,6 +119,8 @@ export function afterAttempts(attempt: number, name: string, refused: HoldfastEr
 export const allowedFor = ({ caller, settings }: ToolContext): readonly string[] | undefined =>
   caller ? caller.allowed : settings.tools;
 
+const isAway = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'no_server';
+
 export async function runTool<T>(
   tool: Tool,
   args: Record<string, unknown>,
@@ -141,8 +143,11 @@ export async function runTool<T>(
     value = await inTime(tool, context, (signal) => runWhereItBelongs(tool, parsed, { ...context, signal }));
   } catch (thrown) {
     const err = ofThisCopy(thrown);
-    if (err instanceof HoldfastError || context.signal.aborted) throw err;
+    if (context.signal.aborted) throw err;
     const reason = shortReason(err);
+    // The next attempt, once the server is back, finds what this one has begun; the model would begin it anew.
+    if (isAway(err) && effects !== 'once' && context.attempt < MAX_ATTEMPTS) throw new Error(reason);
+    if (err instanceof HoldfastError) throw err;
     if (effects === 'once') throw unknown(reason);
     if (context.attempt < MAX_ATTEMPTS) throw reason === reasonOf(err) ? err : new Error(reason);
     throw new HoldfastError('tool_failed', { tool: name, attempts: context.attempt, reason });

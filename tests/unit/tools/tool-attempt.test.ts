@@ -115,6 +115,20 @@ test('an error of the catalogue from another copy of this package counts as one'
     expect(await told(refusing(effects))).toContain('Error not_found: The article does not exist: got 5');
 });
 
+test('a server that is away does not end a call that may be repeated: the next attempt finds what this one has begun', async () => {
+  const away = (effects: Tool['effects']): Tool =>
+    counting({
+      effects,
+      run: () => Promise.reject(new HoldfastError('no_server', { address: 'a:1', reason: 'refused' })),
+    });
+  const said = 'No Temporal server answers at a:1: refused';
+  for (const way of WAYS)
+    for (const effects of EFFECTS) {
+      if (effects !== 'once') await expect(told(away(effects), way, 1)).rejects.toThrow(said);
+      expect(await told(away(effects), way, effects === 'once' ? 1 : 5)).toMatch(/no_server.*refused/);
+    }
+});
+
 test('what a tool throws is cut to a size that a history takes, in each attempt', async () => {
   const long = new Error(`HTTP 500: ${'x'.repeat(3_000_000)}`);
   const failing = (effects: Tool['effects']): Tool => counting({ effects, run: () => Promise.reject(long) });
