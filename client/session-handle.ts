@@ -139,17 +139,18 @@ export class SessionHandle {
   }
 
   /**
-   * Resolves when the session's workflow has ended, for whatever reason.
+   * Resolves when the session's workflow has ended, for whatever reason, also over a restart of the server. Throws
+   * `not_found` for a session that the server does not know.
    * @param needsWorker throws `no_worker` and `worker_silent` rather than wait for a worker, too
    */
   async closed({ needsWorker = false } = {}): Promise<void> {
-    const ended = async (handle: WorkflowHandle): Promise<void> => {
-      await handle.result().catch((err: unknown) => {
-        if (!(err instanceof WorkflowFailedError)) throw err;
-      });
-    };
-    if (needsWorker) return this.deliver(ended);
-    return ended((await this.home()).workflow.getHandle(this.workflowId));
+    await this.deliver(
+      (handle) =>
+        handle.result().catch((err: unknown) => {
+          if (!(err instanceof WorkflowFailedError)) throw err;
+        }),
+      { needsWorker },
+    );
   }
 
   /** Signals input without waiting for its effect, as operators and other SDKs do. */
@@ -180,10 +181,9 @@ export class SessionHandle {
         options,
       );
     };
-    return this.deliver(
-      (_handle, client) => withAttributes(attributes, (given) => send(client, given)),
+    return this.deliver((_handle, client) => withAttributes(attributes, (given) => send(client, given)), {
       signal,
-    );
+    });
   }
 
   private update<Request, Answer>(
@@ -197,9 +197,9 @@ export class SessionHandle {
 
   private async deliver<T>(
     send: (handle: WorkflowHandle, client: Client) => Promise<T>,
-    signal?: AbortSignal,
+    how: Partial<Pick<Delivery, 'needsWorker' | 'signal'>> = {},
   ): Promise<T> {
-    const to = { ...(await this.delivery()), signal };
+    const to = { ...(await this.delivery()), ...how };
     return deliver(to, () => send(to.client.workflow.getHandle(to.workflowId), to.client));
   }
 

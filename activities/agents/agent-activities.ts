@@ -204,7 +204,9 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
 const closeSession = (session: SessionHandle, reason: string): Promise<void> =>
   ifItIsThere(async () => {
     await session.close(reason);
-    await Promise.race([session.closed(), delay(CLOSE_MS, undefined, { ref: false })]);
+    // What keeps it from ending must not keep its agent from that.
+    const closed = session.closed().catch(() => undefined);
+    await Promise.race([closed, delay(CLOSE_MS, undefined, { ref: false })]);
   });
 
 /** The session may never have been opened, or may be closed already. */

@@ -17,7 +17,7 @@ type RawInfo = Parameters<typeof executionInfoFromRaw>[0];
 
 /**
  * Pages are read as the iteration needs them. An entry whose memo cannot be read here has none. Throws
- * `namespace_missing`, and `no_server` on a closed connection.
+ * `namespace_missing` and `no_server`.
  */
 export async function* listWorkflows(
   client: Client,

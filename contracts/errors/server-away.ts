@@ -19,6 +19,13 @@ export function awayReason(err: unknown): string | undefined {
 /** The address that gRPC names in its reason, if it does. */
 export const addressIn = (reason: string): string | undefined => ADDRESS.exec(reason)?.[0];
 
+/** `no_server`, where the server was not reached; undefined for any other failure. */
+export function serverAway(err: unknown, address?: string): HoldfastError | undefined {
+  const reason = awayReason(err);
+  if (reason === undefined) return undefined;
+  return new HoldfastError('no_server', { address: address ?? addressIn(reason) ?? 'its address', reason });
+}
+
 /** What gRPC makes of an answer of plain HTTP. */
 const PLAIN_HTTP = /^Received HTTP status code \d+/;
 
