@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connectTemporal, resolveServer } from '../client/connect';
 import type { Client } from '@temporalio/client';
+import { PATIENCE_MS } from '../client/delivery/deliver';
 import { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
@@ -149,7 +150,8 @@ async function partsOf(
   if (engine) opened.push(watchDisk(dataDir, watch));
   const address = engine?.address ?? server.address;
   const { namespace } = server;
-  const { patienceMs } = open;
+  // The embedded server's process tells more, and sooner.
+  const { patienceMs = engine ? undefined : PATIENCE_MS } = open;
   const connect = (): Promise<Client> => {
     const { encryption, startsTraces } = readClientSettings(dataDir, configOf(options));
     const more = { dataConverter: encryptedPayloads(encryption), patienceMs, startsTraces };

@@ -16,7 +16,7 @@ import type { TurnState } from '../contracts/agents/agent';
 import { AgentHandle } from './agents/agent-handle';
 import { ApprovalDesk } from './agents/approval-desk';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
-import type { ServerFacts } from './delivery/deliver';
+import { PATIENCE_MS, type ServerFacts } from './delivery/deliver';
 import type { TimeLine } from '../contracts/gateway/time-line';
 import { readTimeLine, type TimeLineOptions } from './histories/read-time-line';
 import { HostDirectory } from './hosts/host-directory';
@@ -32,7 +32,10 @@ export interface ConnectChoice extends ServerChoice {
   dataConverter?: DataConverter | undefined;
   /** Task queue for agents that are started. Default: `holdfast`. */
   queue?: string | undefined;
-  /** How long, in milliseconds, a request is repeated while the server is away. Default 60,000. */
+  /**
+   * How long, in milliseconds, a message is repeated while the server is away or frozen. Default 60,000. A list is told
+   * `no_server` after 25 seconds at most.
+   */
   patienceMs?: number | undefined;
   /** Whether a message of this client begins a trace, where the workers send traces. Default false. */
   startsTraces?: boolean | undefined;
@@ -60,7 +63,13 @@ export class HoldfastClient {
    * Throws `no_server`, `config_invalid` or `invalid_input`.
    */
   static async connect(
-    { dataConverter, queue = MAIN_TASK_QUEUE, patienceMs, startsTraces, ...choice }: ConnectChoice = {},
+    {
+      dataConverter,
+      queue = MAIN_TASK_QUEUE,
+      patienceMs = PATIENCE_MS,
+      startsTraces,
+      ...choice
+    }: ConnectChoice = {},
     env: NodeJS.ProcessEnv = process.env,
   ): Promise<HoldfastClient> {
     checkedQueue(queue);

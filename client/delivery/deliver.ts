@@ -10,7 +10,7 @@ import { requestFailure } from './request-failure';
 
 /** Temporal's WorkflowExecutionStatus (temporal/api/enums/v1/workflow.proto). */
 const RUNNING = 1;
-const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 60_000;
 /** The longest that a task stays failed after its worker was killed. */
 const FAILING_MS = 12_000;
 const PAUSE_MS = 100;
@@ -202,6 +202,8 @@ async function unableToAnswer(
 ): Promise<never> {
   let until = performance.now() + graceMs;
   let silentLooks = 0;
+  /** When the server was first asked of those times that it has not answered. */
+  let silentSince: number | undefined;
   let progress: string | undefined;
   let isTold = false;
   let pauseMs = WORKER_CHECK_MS;
@@ -212,7 +214,19 @@ async function unableToAnswer(
     if (silent) throw silent;
     const askedAt = performance.now();
     if (askedAt < lookAt - EARLY_MS) continue;
-    const found = await describe(client, workflowId, server);
+    let found: Described | undefined;
+    try {
+      found = await describe(client, workflowId, server);
+    } catch (err) {
+      silentSince ??= askedAt;
+      const now = performance.now();
+      if (now - silentSince > (server.patienceMs ?? PATIENCE_MS)) throw err;
+      until = now + RESTART_MS;
+      if (!isTold) server.onDelay?.(`the server at ${server.address}`);
+      isTold = true;
+      continue;
+    }
+    silentSince = undefined;
     const taskQueue = (needsWorker && queueOf(found)) || server.queue;
     const isPolled = !needsWorker || (await hasPollers(client, taskQueue));
     // The server was away in the meantime: it must learn about its workers again.

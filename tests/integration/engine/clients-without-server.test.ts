@@ -53,3 +53,31 @@ test('a wait for the end of a session that never was says so', async () => {
   const nobody = brief.session({ agent: uniqueId('nobody'), session: 0 });
   await expect(nobody.closed()).rejects.toMatchObject({ code: 'not_found' });
 }, 60_000);
+
+test('a client with its defaults is told `no_server` by a server that is frozen', async () => {
+  const { address, identity } = engine.server();
+  const client = await HoldfastClient.connect({ address }, {});
+  const agent = client.agent(uniqueId('a'));
+  process.kill(identity.pid, 'SIGSTOP');
+  try {
+    const requests = [
+      client.agents.page(),
+      client.sessions.list(),
+      client.approvals.list(),
+      client.hosts.list(),
+      client.hosts.state('nobody'),
+      client.timeLine(agent.id),
+      agent.run(),
+      agent.ownState(),
+      agent.send('x'),
+      agent.start({ task: 'x', model: 'm:1' }),
+      client.session({ agent: agent.id, session: 0 }).exec({ code: 'true' }),
+    ];
+    expect(await Promise.allSettled(requests)).toMatchObject(
+      requests.map(() => ({ reason: expect.objectContaining({ code: 'no_server' }) as object })),
+    );
+  } finally {
+    process.kill(identity.pid, 'SIGCONT');
+    await client.close();
+  }
+}, 150_000);

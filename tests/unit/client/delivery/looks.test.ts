@@ -91,3 +91,29 @@ test.each([
   const code = (err: { code?: unknown }): unknown => err.code;
   expect(await waiting(client, send).catch(code)).toBe(told);
 });
+
+/** A server that answers nothing until this time; a look ends at its deadline, eight seconds later. */
+function serverFrozenUntil(goesOnAt: number): Client {
+  const describe = (): Promise<object> => {
+    if (now >= goesOnAt) return Promise.resolve({});
+    now += 8_000;
+    const late = { code: 4, details: 'Deadline exceeded', metadata: {} };
+    return Promise.reject(Object.assign(new Error('Deadline exceeded'), late));
+  };
+  const { client } = workflowFailingFrom(Infinity);
+  return { ...client, workflowService: { describeWorkflowExecution: describe } } as unknown as Client;
+}
+
+test.each([
+  ['is told after a minute', Infinity, 'no_server'],
+  ['for less than a minute delays an answer, and takes it from nobody', 45_000, 'done'],
+])('a server that is frozen %s', async (_what, goesOnAt, told) => {
+  const answer = new Promise<string>((resolve) => {
+    const tick = (): unknown => (now >= goesOnAt ? resolve('done') : setImmediate(tick));
+    if (goesOnAt < Infinity) tick();
+  });
+  const code = (err: { code?: unknown }): unknown => err.code;
+  expect(await waiting(serverFrozenUntil(goesOnAt), () => answer).catch(code)).toBe(told);
+  if (told === 'no_server') expect(now).toBeGreaterThan(60_000);
+  expect(now).toBeLessThan(90_000);
+});
