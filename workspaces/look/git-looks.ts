@@ -17,11 +17,17 @@ export interface Rules {
   /** Real paths that are never recorded. */
   hidden: readonly string[];
   maxFiles: number;
-  /** Of one run of git: the files are read between two of them, which takes as long as it takes. */
+  /**
+   * Of one run of git, and of all that ask about ignored folders together. The files are read between two of them, which
+   * takes as long as it takes.
+   */
   lookMs: number;
 }
 
 export class GitLooks {
+  /** What the questions about ignored folders have taken so far. */
+  private askedMs = 0;
+
   constructor(
     private readonly git: Git,
     private readonly around: Surroundings,
@@ -80,7 +86,7 @@ export class GitLooks {
     }
   }
 
-  /** Which of these folders are ignored. */
+  /** Which of these folders are ignored. Asked once for each level: in a deep chain of folders that adds up. */
   async ignored(folders: readonly BytePath[]): Promise<Set<BytePath>> {
     const asked = folders.filter((folder) => this.isRecordable(folder));
     const refused = folders.filter((folder) => !this.isRecordable(folder));
@@ -89,8 +95,10 @@ export class GitLooks {
     const { top: workTree, root: cwd } = this.around;
     // The slash is for patterns that are for folders only.
     const named = asked.map((folder) => `${folder}/`);
-    const rules = { workTree, index: this.noIndex, cwd, excludeFile, signal: this.time() };
+    const began = performance.now();
+    const rules = { workTree, index: this.noIndex, cwd, excludeFile, signal: this.time(this.askedMs) };
     const ignored = [...(await ignoredPaths(this.git, named, rules))].map((path) => path.slice(0, -1));
+    this.askedMs += performance.now() - began;
     return new Set([...refused, ...ignored]);
   }
 
@@ -148,8 +156,8 @@ export class GitLooks {
     return partsOf(Buffer.concat(chunks));
   }
 
-  private time(): AbortSignal {
-    return AbortSignal.timeout(this.rules.lookMs);
+  private time(usedMs = 0): AbortSignal {
+    return AbortSignal.timeout(Math.max(0, Math.ceil(this.rules.lookMs - usedMs)));
   }
 
   private run(

@@ -238,3 +238,13 @@ test('a workspace that is gone, or is a file, has no checkpoint and says why', a
   writeFileSync(work.cwd, 'a file');
   expect(await work.workspaces.checkpoint({ cwd: work.cwd, agent: 'a' })).toMatchObject({ state: 'missing' });
 });
+
+test('a chain of a thousand folders and more costs a step no more than a slow look', async () => {
+  // As deep as a path may be: to ask git about each level takes more than a minute.
+  mkdirSync(at('d/'.repeat(1_900)), { recursive: true });
+  expect(await work.workspaces.checkpoint({ cwd: work.cwd, agent: 'a' })).toEqual({
+    state: 'missing',
+    reason: 'a look at its files takes longer than 10 seconds',
+  });
+  rmSync(at('d'), { recursive: true });
+}, 45_000);
