@@ -279,6 +279,16 @@ test('a file that is too large to be changed in memory is refused, and with it t
   expect(readFileSync(join(patch.directory, 'b'), 'utf8')).toBe('old\n');
 });
 
+test('a patch that applies nowhere is refused without comparing each line of a long file with each of its own', async () => {
+  const lines = 300_000;
+  put({ a: 'same\n'.repeat(lines) });
+  const input = update('@@', ...Array.from({ length: 5_000 }, () => ' same'), '-other', '+new');
+  expect(await patch.error({ input })).toMatchObject({
+    code: 'patch_failed',
+    message: expect.stringContaining(`Nearest: line 5001 is "same", expected "other".`) as string,
+  });
+});
+
 test('if a file cannot be written, none is changed, and nothing is left next to them', async () => {
   put({ a: '1\n', sub: 'a file, and no folder' });
   const error = await patch.error({

@@ -1,6 +1,6 @@
 // Applies the hunks of one file to its text. Pure.
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
-import { findLines, findNearest } from './find-lines';
+import { FileLines } from './find-lines';
 import type { Hunk } from './parse-patch';
 
 const MARK = '\ufeff';
@@ -23,10 +23,11 @@ export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): 
   const plain = text.slice(mark.length);
   const lines = (isDos ? plain.replaceAll('\r\n', '\n') : plain).split('\n');
   if (lines.at(-1) === '') lines.pop();
+  const file = new FileLines(lines);
   const replacements: Replacement[] = [];
   let from = 0;
   for (const [index, hunk] of hunks.entries()) {
-    const place = locate(lines, hunk, from, `hunk ${index + 1} of ${path}`);
+    const place = locate(file, hunk, from, `hunk ${index + 1} of ${path}`);
     replacements.push(place);
     from = place.at + place.removed;
   }
@@ -36,11 +37,12 @@ export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): 
   return isDos ? changed.replaceAll('\n', '\r\n') : changed;
 }
 
-function locate(lines: readonly string[], hunk: Hunk, start: number, name: string): Replacement {
+function locate(file: FileLines, hunk: Hunk, start: number, name: string): Replacement {
+  const { lines } = file;
   let from = start;
   for (const heading of hunk.headings) {
-    const at = findLines(lines, [heading], from);
-    if (at === undefined) throw notFound(lines, [heading], { name: `the heading of ${name}`, from });
+    const at = file.find([heading], from);
+    if (at === undefined) throw notFound(file, [heading], { name: `the heading of ${name}`, from });
     from = at + 1;
   }
   const added = hunk.lines.filter(({ kind }) => kind === 'add').map(({ text }) => text);
@@ -50,13 +52,13 @@ function locate(lines: readonly string[], hunk: Hunk, start: number, name: strin
     const at = hunk.headings.length > 0 && !hunk.atEnd ? from : lines.length;
     return { at, removed: 0, lines: added };
   }
-  let at = findLines(lines, expected, from, hunk.atEnd);
+  let at = file.find(expected, from, hunk.atEnd);
   if (at === undefined && expected.at(-1) === '') {
     // The newline of the last line shows up as an extra empty line.
     expected = expected.slice(0, -1);
-    at = expected.length > 0 ? findLines(lines, expected, from, hunk.atEnd) : undefined;
+    at = expected.length > 0 ? file.find(expected, from, hunk.atEnd) : undefined;
   }
-  if (at === undefined) throw notFound(lines, expected, { name, from, atEnd: hunk.atEnd });
+  if (at === undefined) throw notFound(file, expected, { name, from, atEnd: hunk.atEnd });
   return { at, removed: expected.length, lines: replaced(lines, at, hunk, expected.length) };
 }
 
@@ -80,21 +82,22 @@ interface Search {
 }
 
 function notFound(
-  lines: readonly string[],
+  file: FileLines,
   expected: readonly string[],
   { name, from, atEnd = false }: Search,
 ): HoldfastError {
   const text = expected.map((line) => `\n  ${line}`).join('');
   const where = atEnd ? ' at the end of the file' : from > 0 ? ` after line ${from}` : '';
-  const reason = `${name} expects these lines${where}:${text}\n${nearestText(lines, expected, from)}`;
+  const reason = `${name} expects these lines${where}:${text}\n${nearestText(file, expected, from)}`;
   return new HoldfastError('patch_failed', { reason });
 }
 
-function nearestText(lines: readonly string[], expected: readonly string[], from: number): string {
-  const elsewhere = findLines(lines, expected, 0);
+function nearestText(file: FileLines, expected: readonly string[], from: number): string {
+  const { lines } = file;
+  const elsewhere = file.find(expected, 0);
   if (elsewhere !== undefined)
     return `They are at line ${elsewhere + 1}, ${elsewhere < from ? 'which an earlier heading or hunk has passed' : 'not at the end'}.`;
-  const nearest = findNearest(lines, expected);
+  const nearest = file.nearest(expected);
   if (!nearest) return `No similar place was found in the file of ${lines.length} lines.`;
   const found = lines[nearest.at];
   const got = found === undefined ? 'the end of the file' : JSON.stringify(found);

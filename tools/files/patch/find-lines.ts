@@ -7,8 +7,13 @@ const PLAIN: readonly [RegExp, string][] = [
   [/[\u201c-\u201f]/g, '"'],
   [/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, ' '],
 ];
-const plain = (line: string): string =>
-  PLAIN.reduce((text, [pattern, character]) => text.replace(pattern, character), line.trim());
+const HAS_OTHERS = /[\u00a0\u2002-\u2015\u2018-\u201f\u202f\u205f\u2212\u3000]/;
+function plain(line: string): string {
+  const text = line.trim();
+  return HAS_OTHERS.test(text)
+    ? PLAIN.reduce((so, [pattern, character]) => so.replace(pattern, character), text)
+    : text;
+}
 
 /** In Codex's order: exact, without trailing white space, without surrounding white space, with plain punctuation. */
 const READINGS: readonly ((line: string) => string)[] = [
@@ -18,22 +23,6 @@ const READINGS: readonly ((line: string) => string)[] = [
   plain,
 ];
 
-/** Index of the first match of `wanted` at or after `from`; with `atEnd` only at the end. */
-export function findLines(
-  lines: readonly string[],
-  wanted: readonly string[],
-  from: number,
-  atEnd = false,
-): number | undefined {
-  const last = lines.length - wanted.length;
-  for (const read of READINGS) {
-    const readWanted = wanted.map(read);
-    for (let at = atEnd ? Math.max(last, from) : from; at <= last; at++)
-      if (readWanted.every((line, index) => line === read(lines[at + index] ?? ''))) return at;
-  }
-  return undefined;
-}
-
 export interface Nearest {
   /** Index of the line that differs. */
   at: number;
@@ -41,19 +30,79 @@ export interface Nearest {
   wanted: string;
 }
 
-/** Where most of the wanted lines occur in sequence, for a helpful error; undefined if none occurs. */
-export function findNearest(lines: readonly string[], wanted: readonly string[]): Nearest | undefined {
-  const readWanted = wanted.map(plain);
-  const readLines = lines.map(plain);
-  let best: Nearest | undefined;
-  let most = 0;
-  for (let at = 0; at < lines.length; at++) {
-    const differs = readWanted.findIndex((line, index) => line !== readLines[at + index]);
-    // Empty lines and brackets occur everywhere.
-    const alike = readWanted.slice(0, Math.max(differs, 0)).filter((line) => /\w/.test(line)).length;
-    if (alike <= most) continue;
-    most = alike;
-    best = { at: at + differs, wanted: wanted[differs] ?? '' };
+/** The lines of one file. Each is read once in each way, and a search looks at each a bounded number of times. */
+export class FileLines {
+  private readonly readings: (readonly string[])[] = [];
+
+  constructor(readonly lines: readonly string[]) {}
+
+  /** Index of the first match of `wanted` at or after `from`; with `atEnd` only at the end. */
+  find(wanted: readonly string[], from: number, atEnd = false): number | undefined {
+    const last = this.lines.length - wanted.length;
+    const start = atEnd ? Math.max(last, from) : from;
+    if (start > last) return undefined;
+    for (const [way, read] of READINGS.entries())
+      for (const { at, alike } of matches(this.read(way), wanted.map(read), start))
+        if (alike === wanted.length) return at;
+    return undefined;
   }
-  return best;
+
+  /** Where most of the wanted lines occur in sequence, for a helpful error; undefined if none occurs. */
+  nearest(wanted: readonly string[]): Nearest | undefined {
+    const readWanted = wanted.map(plain);
+    /** How many of the first lines say something: empty lines and brackets occur everywhere. */
+    const telling = [0];
+    for (const line of readWanted) telling.push((telling.at(-1) ?? 0) + (/\w/.test(line) ? 1 : 0));
+    let best: Nearest | undefined;
+    let most = 0;
+    for (const { at, alike } of matches(this.read(READINGS.indexOf(plain)), readWanted, 0)) {
+      const told = telling[alike] ?? 0;
+      if (told <= most) continue;
+      most = told;
+      best = { at: at + alike, wanted: wanted[alike] ?? '' };
+    }
+    return best;
+  }
+
+  private read(way: number): readonly string[] {
+    const read = READINGS[way] ?? plain;
+    return (this.readings[way] ??= this.lines.map(read));
+  }
+}
+
+interface Match {
+  at: number;
+  /** How many lines from there are the same as the first ones that are wanted. */
+  alike: number;
+}
+
+/** For each line from `from` on, in linear time. */
+function* matches(lines: readonly string[], wanted: readonly string[], from: number): Generator<Match> {
+  const own = [wanted.length];
+  for (const { alike } of alikes(wanted, wanted, own, 1)) own.push(alike);
+  yield* alikes(lines, wanted, own, from);
+}
+
+/**
+ * The Z algorithm (Gusfield 1997): what was compared before is known from how `wanted` repeats itself.
+ * @param own how many lines from each of `wanted` are the same as its first ones, at least for those before `from`
+ */
+function* alikes(
+  lines: readonly string[],
+  wanted: readonly string[],
+  own: readonly number[],
+  from: number,
+): Generator<Match> {
+  // The match that reaches furthest.
+  let start = from;
+  let end = from;
+  for (let at = from; at < lines.length; at++) {
+    let alike = at < end ? Math.min(end - at, own[at - start] ?? 0) : 0;
+    while (alike < wanted.length && at + alike < lines.length && wanted[alike] === lines[at + alike]) alike++;
+    if (at + alike > end) {
+      start = at;
+      end = at + alike;
+    }
+    yield { at, alike };
+  }
 }
