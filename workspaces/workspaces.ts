@@ -9,14 +9,14 @@ import { fileChanges, readSide } from './changes/file-changes';
 import { fileDiff, type FileDiff } from './changes/file-diff';
 import { refuseForeign } from './changes/foreign-changes';
 import { mergeFiles } from './changes/merge-files';
-import { collectStore, joinPacks, releaseAgents } from './collect-store';
+import { agentsIn, collectStore, joinPacks, releaseAgents, type Cleaned } from './collect-store';
 import { GitFailure, NoGit } from './git/git-run';
 import { checkpointsThere, isNothing, readCheckpoint, type Recorded } from './git/object-reader';
 import { Store } from './git/store';
 import { unlessIgnored } from './look/ignored-workspace';
 import { missingRoot, standIn } from './look/missing-folder';
 import { surroundingsOf, type Surroundings } from './look/surroundings';
-import { agentsKept, checkpointsOf, keepFor, refuseMoved } from './record/keepers';
+import { checkpointsOf, keepFor, refuseMoved } from './record/keepers';
 import { skippedIn } from './record/checkpoint-parts';
 import { CheckpointsOff, StoreFull, WorkspaceSlow } from './record/take-checkpoint';
 import { WorkspaceFolder } from './record/workspace-state';
@@ -105,7 +105,7 @@ export class Workspaces {
   /** Keeps checkpoints of another agent for this one, too. Throws `checkpoint_missing`. */
   async keep({ agent, hashes }: { agent: string; hashes: readonly string[] }): Promise<void> {
     const { git } = this.store;
-    // Looked up while nothing can be removed: a ref to what is gone would keep the store from ever being cleaned.
+    // Looked up while nothing can be removed: no ref may lead to what is gone.
     await this.store.adding(async () =>
       keepFor(git, agent, await Promise.all(hashes.map((hash) => readCheckpoint(git, hash)))),
     );
@@ -126,7 +126,7 @@ export class Workspaces {
   /** The agents for which it keeps checkpoints. */
   async agents(): Promise<string[]> {
     this.store.prepare();
-    return [...(await agentsKept(this.store.git)).keys()];
+    return [...(await agentsIn(this.cleaned))];
   }
 
   /** The checkpoints that the store keeps for an agent, the last ones first. */
@@ -145,16 +145,17 @@ export class Workspaces {
     bytes: number;
   }> {
     this.store.prepare();
-    const gone = new Set<string>();
-    for (const agent of (await agentsKept(this.store.git)).keys())
-      if (!(await isLiving(agent))) gone.add(agent);
-    const removed = await releaseAgents(this.store, gone);
-    return { removed, ...(await collectStore(this.store)) };
+    const removed = await releaseAgents(this.cleaned, isLiving);
+    return { removed, ...(await collectStore(this.cleaned)) };
   }
 
   /** The size of the store. */
   bytes(): number {
     return this.store.bytes();
+  }
+
+  private get cleaned(): Cleaned {
+    return { store: this.store, log: this.options.log };
   }
 
   private async rewindFiles(choice: RewindChoice): Promise<RewoundFiles> {

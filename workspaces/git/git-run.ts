@@ -78,6 +78,8 @@ export class Git {
         GIT_ATTR_NOSYSTEM: '1',
         GIT_OPTIONAL_LOCKS: '0',
         GIT_NO_REPLACE_OBJECTS: '1',
+        // A git before 2.34 would leave out a damaged ref, and what it leads to.
+        GIT_REF_PARANOIA: '1',
         GIT_TERMINAL_PROMPT: '0',
         ...(look && { GIT_WORK_TREE: look.workTree, GIT_INDEX_FILE: look.index }),
       },

@@ -47,6 +47,27 @@ export async function checkpointsThere(
   });
 }
 
+/** Those that the store does not have. */
+export async function missingOf(git: Git, ids: readonly string[]): Promise<string[]> {
+  const input = Buffer.from(ids.map((id) => `${id}\n`).join(''));
+  const found = fromBytes(await git.run(['cat-file', '--batch-check'], { input }));
+  return [...found.matchAll(/^([0-9a-f]{40}) missing$/gm)].map(([, id = '']) => id);
+}
+
+/** Whether a commit is in the store with all that it leads to. Throws `GitFailure` if git fails for another reason. */
+export async function isWhole(git: Git, commit: string): Promise<boolean> {
+  try {
+    await git.run(['rev-list', '--objects', '--quiet', commit]);
+    return true;
+  } catch (err) {
+    if (!(err instanceof GitFailure)) throw err;
+    // It may be short of memory, for instance.
+    const missing = await missingOf(git, err.said.match(/\b[0-9a-f]{40}\b/g) ?? []);
+    if (missing.length === 0) throw err;
+    return false;
+  }
+}
+
 /** One side of a difference between two trees. */
 export interface TreeEntry {
   mode: number;

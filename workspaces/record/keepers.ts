@@ -1,8 +1,9 @@
 // Refs that make checkpoints stay: one for each agent and workspace, whose commits have the checkpoints as parents.
 import { createHash, randomBytes } from 'node:crypto';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { bytePath, fromBytes } from '../byte-path';
+import { bytePath, fromBytes, toBytes } from '../byte-path';
 import { GitFailure, type Git } from '../git/git-run';
+import { missingOf } from '../git/object-reader';
 import type { CommitPlan } from '../git/object-writer';
 import { workspaceId, type WorkspaceState } from './workspace-state';
 
@@ -41,21 +42,67 @@ export async function keepFor(
   await git.run(['update-ref', `${agentFolder(agent)}/left-${made.slice(0, 16)}`, made]);
 }
 
-/** The refs of each agent. */
-export async function agentsKept(git: Git): Promise<Map<string, string[]>> {
-  const lines = await git.run(['for-each-ref', '--format=%(refname) %(contents:subject)', AGENTS]);
-  const agents = new Map<string, string[]>();
+/** A ref, and the commit that it leads to. */
+export interface KeptRef {
+  ref: string;
+  object: string;
+}
+
+/** The refs of all agents, without a look at what they lead to, some of which may be lost. */
+export async function refsKept(git: Git, under = AGENTS): Promise<KeptRef[]> {
+  const lines = await git.run(['for-each-ref', '--format=%(refname) %(objectname)', under]);
+  return lines
+    .toString('utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const [ref = '', object = ''] = line.split(' ');
+      return { ref, object };
+    });
+}
+
+/** The refs of each agent. Throws `GitFailure` if one of them leads to what is lost. */
+export async function agentsKept(git: Git): Promise<Map<string, KeptRef[]>> {
+  const lines = await git.run([
+    'for-each-ref',
+    '--format=%(refname) %(objectname) %(contents:subject)',
+    AGENTS,
+  ]);
+  const agents = new Map<string, KeptRef[]>();
   for (const line of lines.toString('utf8').split('\n').filter(Boolean)) {
-    const [ref = '', ...subject] = line.split(' ');
+    const [ref = '', object = '', ...subject] = line.split(' ');
     const agent = subject.join(' ').slice(AGENT.length);
-    agents.set(agent, [...(agents.get(agent) ?? []), ref]);
+    agents.set(agent, [...(agents.get(agent) ?? []), { ref, object }]);
   }
   return agents;
 }
 
 /** The checkpoints that stay for an agent, the last ones first. */
 export async function checkpointsOf(git: Git, agent: string): Promise<string[]> {
-  return checkpointsIn(git, (await agentsKept(git)).get(agent) ?? []);
+  const refs = await refsKept(git, agentFolder(agent));
+  return checkpointsIn(
+    git,
+    refs.map(({ ref }) => ref),
+  );
+}
+
+/** Whose ref led to a commit, and the checkpoints that can be found from there, some of which may be lost; the last ones last. */
+export async function checkpointsLeft(
+  git: Git,
+  commit: string,
+): Promise<{ agent: string; hashes: string[] }> {
+  const hashes = new Set<string>();
+  let agent = '';
+  for (let next: string | undefined = commit; next !== undefined;) {
+    if ((await missingOf(git, [next])).length > 0) break;
+    const text = fromBytes(await git.run(['cat-file', 'commit', next]));
+    const [head = '', title = ''] = text.split('\n\n');
+    if (next === commit) agent = toBytes(title.trimEnd()).toString('utf8').slice(AGENT.length);
+    const [first, ...others] = [...head.matchAll(/^parent (.+)$/gm)].map(([, parent = '']) => parent);
+    for (const hash of first === undefined ? [next] : others.toReversed()) hashes.add(hash);
+    next = first;
+  }
+  return { agent, hashes: [...hashes].toReversed() };
 }
 
 /**
@@ -67,18 +114,12 @@ export async function refuseMoved(
   { agent, hash, root }: { agent: string; hash: string; root: string },
 ): Promise<void> {
   const taken = new Set<string>();
-  for (const ref of await refsOf(git, agent)) {
+  for (const { ref } of await refsKept(git, agentFolder(agent))) {
     const folder = await folderTaken(git, ref, hash);
     if (folder !== undefined) taken.add(folder);
   }
   if (taken.size > 0 && !taken.has(root))
     throw new HoldfastError('workspace_moved', { got: root, allowed: [...taken].join(' or ') });
-}
-
-/** Without a look at what they lead to, some of which may be lost. */
-async function refsOf(git: Git, agent: string): Promise<string[]> {
-  const lines = await git.run(['for-each-ref', '--format=%(refname)', agentFolder(agent)]);
-  return lines.toString('utf8').split('\n').filter(Boolean);
 }
 
 /** Where a ref's checkpoints were taken; undefined if this one is not among them, or if they are lost. */
@@ -100,9 +141,10 @@ async function checkpointsIn(git: Git, refs: readonly string[]): Promise<string[
   return [...new Set(lines.flatMap((line) => line.split(' ').at(-1) || []))];
 }
 
-export async function deleteRefs(git: Git, refs: readonly string[]): Promise<void> {
+/** Deletes all of them or, if one leads elsewhere by now, none. */
+export async function deleteRefs(git: Git, refs: readonly KeptRef[]): Promise<void> {
   if (refs.length === 0) return;
   await git.run(['update-ref', '--stdin'], {
-    input: Buffer.from(refs.map((ref) => `delete ${ref}\n`).join('')),
+    input: Buffer.from(refs.map(({ ref, object }) => `delete ${ref} ${object}\n`).join('')),
   });
 }

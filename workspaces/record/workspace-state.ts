@@ -104,11 +104,12 @@ export class WorkspaceFolder {
     return existsSync(join(this.path, 'state.json'));
   }
 
-  /** The agent's checkpoints of this workspace no longer stay. */
-  dropKeeper(agents: ReadonlySet<string>): void {
+  /** Checkpoints of this workspace no longer stay because of these keepers. */
+  dropKeepers(isDropped: (keeper: Keeper, agent: string) => boolean): void {
     const state = this.stored();
-    if (!state || ![...agents].some((agent) => state.keepers.has(agent))) return;
-    this.save({ ...state, keepers: new Map([...state.keepers].filter(([agent]) => !agents.has(agent))) });
+    if (!state) return;
+    const keepers = new Map([...state.keepers].filter(([agent, keeper]) => !isDropped(keeper, agent)));
+    if (keepers.size < state.keepers.size) this.save({ ...state, keepers });
   }
 
   /** What is stored, whatever it is for; undefined if there is nothing. */
