@@ -32,11 +32,18 @@ export async function releaseAgents(
   if (gone.size === 0) return 0;
   // First what would continue the refs.
   await eachWorkspace(store, (workspace) => workspace.dropKeepers((_, agent) => gone.has(agent)));
-  await deleteRefs(
-    store.git,
-    [...gone].flatMap((agent) => kept.get(agent) ?? []),
-  );
-  return gone.size;
+  return store.alone(async () => {
+    // One that has begun again under its id meanwhile may have found its refs as they were.
+    for (const agent of gone) if (await isLiving(agent)) gone.delete(agent);
+    const now = new Map((await refsKept(store.git)).map(({ ref, object }) => [ref, object]));
+    const refs = [...gone].flatMap((agent) => kept.get(agent) ?? []);
+    // A rewind of an ended agent adds to its ref, too.
+    await deleteRefs(
+      store.git,
+      refs.filter(({ ref, object }) => now.get(ref) === object),
+    );
+    return gone.size;
+  });
 }
 
 /** Removes all objects that no ref leads to. */

@@ -137,7 +137,8 @@ export class Workspaces {
 
   /**
    * Removes what no living agent can name, and packs the rest anew: work for the whole disk. Checkpoints wait meanwhile, for
-   * at most five seconds.
+   * at most five seconds. `isLiving` is asked again about those that are gone when their checkpoints are about to go: they may
+   * have begun again under their id.
    * @returns the number of agents whose checkpoints were removed, and the bytes that this freed
    */
   async collect({ isLiving }: { isLiving: (agent: string) => boolean | Promise<boolean> }): Promise<{

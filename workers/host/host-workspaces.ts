@@ -100,7 +100,10 @@ export class HostWorkspaces {
     const gone = new Set<string>();
     for (const agent of await this.workspaces.agents())
       if (!(await this.isKept(agent, isFull))) gone.add(agent);
-    if (gone.size > 0) await this.workspaces.collect({ isLiving: (agent) => !gone.has(agent) });
+    if (gone.size > 0)
+      await this.workspaces.collect({
+        isLiving: async (agent) => !gone.has(agent) || this.isKept(agent, isFull),
+      });
     if (failures.length > 0) throw new Error(failures.join('; '));
   }
 

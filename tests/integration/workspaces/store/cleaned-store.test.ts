@@ -135,3 +135,42 @@ test('a git that fails while nothing is lost costs no checkpoint', async () => {
   await work.workspaces.collect({ isLiving: () => true });
   expect(await isThere(one.hash)).toBe(true);
 });
+
+test.each([
+  ['with other files', 'of the new one'],
+  ['with the same files', 'of the old one'],
+])('an agent that begins again %s while the store is cleaned keeps its new checkpoints', async (_, text) => {
+  work.write('f', 'of the old one');
+  await work.checkpoint('a');
+  const cwd = otherFolder();
+  writeFileSync(join(cwd, 'f'), 'of another one');
+  await work.checkpoint('b', cwd);
+  const hashes: string[] = [];
+  const isLiving = async (agent: string): Promise<boolean> => {
+    if (agent === 'a') return hashes.length > 0;
+    for (const next of [text, 'of its second step']) {
+      work.write('f', next);
+      hashes.push((await work.checkpoint('a')).hash);
+    }
+    return true;
+  };
+  expect(await work.workspaces.collect({ isLiving })).toMatchObject({ removed: 0 });
+  for (const hash of hashes) expect(await isThere(hash)).toBe(true);
+});
+
+test('what a rewind of an ended agent replaced stays when the rewind comes while the store is cleaned', async () => {
+  work.write('f', 'one');
+  const one = await work.checkpoint('a');
+  const cwd = otherFolder();
+  writeFileSync(join(cwd, 'f'), 'of another one');
+  await work.checkpoint('b', cwd);
+  let before = '';
+  const isLiving = async (agent: string): Promise<boolean> => {
+    if (agent === 'a') return false;
+    work.write('f', 'of people');
+    ({ before } = await work.rewind(one.hash, { force: true }));
+    return true;
+  };
+  await work.workspaces.collect({ isLiving });
+  expect(await isThere(before)).toBe(true);
+});

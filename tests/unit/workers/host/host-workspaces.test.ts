@@ -1,7 +1,7 @@
 // What a host removes of agents that have ended without a word.
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { agentWorkflowId } from '../../../../contracts/ids';
 import { DEFAULT_CHECKPOINTS } from '../../../../contracts/workspaces/settings';
 import { HostWorkspaces } from '../../../../workers/host/host-workspaces';
@@ -15,10 +15,13 @@ let own: ReturnType<typeof testHost>;
 let files: HostWorkspaces;
 /** By the server's clock, in milliseconds. */
 let now: number;
+/** Happens while an agent that has ended is asked about. */
+let meanwhile: () => Promise<void>;
 
 beforeEach(async () => {
   log.mockClear();
   now = Infinity;
+  meanwhile = () => Promise.resolve();
   ({ temporal } = await testClient());
   own = testHost();
   writeFileSync(join(own.cwd, 'file'), 'text');
@@ -29,7 +32,10 @@ beforeEach(async () => {
     sandbox: undefined,
     checkpoints: { ...DEFAULT_CHECKPOINTS, enabled: 'on' },
     keepMs: 0,
-    serverTime: () => Promise.resolve(now),
+    serverTime: async () => {
+      await meanwhile();
+      return now;
+    },
     log,
   });
 });
@@ -40,9 +46,11 @@ async function folderOf(agent: string): Promise<string> {
   return (await files.trees.make(wanted)).folder;
 }
 
+const start = (agent: string): Promise<WorkflowHandle> =>
+  temporal.workflow.start('agent', { workflowId: agentWorkflowId(agent), taskQueue: uniqueId('nobody') });
+
 async function terminate(agent: string): Promise<void> {
-  const start = { workflowId: agentWorkflowId(agent), taskQueue: uniqueId('nobody') };
-  await (await temporal.workflow.start('agent', start)).terminate();
+  await (await start(agent)).terminate();
 }
 
 test('the folder of an agent that was terminated goes to its heir, that of one whom this server does not know stays', async () => {
@@ -87,4 +95,19 @@ test('a host whose clock is ahead removes no checkpoint that is still kept by th
   now = Infinity;
   files.looks.start({ now: true });
   await until(async () => !(await files.workspaces.agents()).includes(ended));
+});
+
+test('an agent that begins again under its id while the server is asked keeps its checkpoints', async () => {
+  const [again, ended] = [uniqueId('again'), uniqueId('ended')];
+  for (const agent of [again, ended]) {
+    await files.workspaces.checkpoint({ cwd: own.cwd, agent });
+    await terminate(agent);
+  }
+  let restarted: WorkflowHandle | undefined;
+  meanwhile = async () => void (restarted ??= await start(again));
+  files.looks.start({ now: true });
+  await until(async () => !(await files.workspaces.agents()).includes(ended));
+  await files.looks.end();
+  expect(await files.workspaces.agents()).toEqual([again]);
+  await restarted?.terminate();
 });
