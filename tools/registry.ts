@@ -24,7 +24,7 @@ import { describe } from './describe-tool';
 import { createFetchTool } from './fetch/fetch-tool';
 import { grepFilesTool } from './files/grep-files-tool';
 import { inputTool } from './sessions/input-tool';
-import { isSameFunction } from './stubs/function-names';
+import { Namesakes } from './stubs/function-names';
 import { listDirTool } from './files/list-dir-tool';
 import { readFileTool } from './files/read-file-tool';
 import { afterAttempts, allowedFor, checkArgs, checkedJson, runTool, textOf } from './tool-attempt';
@@ -123,7 +123,8 @@ export function createToolRegistry(
 ): ToolRegistry {
   const fixed = new Map<string, Tool>();
   const everywhere = builtIn(options);
-  for (const tool of [...everywhere, ...own]) add(fixed, tool);
+  const names = new Namesakes<Tool>();
+  for (const tool of [...everywhere, ...own]) add(fixed, names, tool);
   let table = withSources(fixed, sources);
   const listeners = new Set<() => void>();
   for (const source of sources)
@@ -217,12 +218,14 @@ interface Table {
 function withSources(fixed: ReadonlyMap<string, Tool>, sources: readonly ToolSource[]): Table {
   const offered = sources.flatMap((source) => source.tools());
   const tools = new Map(fixed);
+  const names = new Namesakes(fixed.values());
+  const twins = new Namesakes(offered);
   const faults = sources.flatMap((source) => source.faults?.() ?? []);
   for (const tool of offered) {
-    const twin = offered.find((other) => other !== tool && isSameFunction(other.name, tool.name));
+    const twin = twins.of(tool);
     try {
       if (twin) throw new HoldfastError('tool_name_taken', { got: tool.name, before: twin.name });
-      add(tools, tool);
+      add(tools, names, tool);
     } catch (err) {
       faults.push(reasonOf(err));
     }
@@ -230,10 +233,11 @@ function withSources(fixed: ReadonlyMap<string, Tool>, sources: readonly ToolSou
   return { tools, faults };
 }
 
-function add(tools: Map<string, Tool>, tool: Tool): void {
+function add(tools: Map<string, Tool>, names: Namesakes<Tool>, tool: Tool): void {
   checkTool(tool);
-  const namesake = [...tools.keys()].find((name) => isSameFunction(name, tool.name));
-  if (namesake !== undefined)
-    throw new HoldfastError('tool_name_taken', { got: tool.name, before: namesake });
+  // The same one may be given twice.
+  const namesake = names.of({ name: tool.name });
+  if (namesake) throw new HoldfastError('tool_name_taken', { got: tool.name, before: namesake.name });
+  names.add(tool);
   tools.set(tool.name, tool);
 }

@@ -40,9 +40,34 @@ export function functionNameIn(language: Language, tool: string): string {
   return taken ? `${name}_` : name;
 }
 
-/** Whether two tools would become the same function in some language, and so be ambiguous. */
-export const isSameFunction = (one: string, other: string): boolean =>
-  LANGUAGES.some((language) => functionNameIn(language, one) === functionNameIn(language, other));
+/** Which tools would become the same function in some language, and so be ambiguous. */
+export class Namesakes<Named extends { name: string }> {
+  private readonly byFunction = new Map<string, Named[]>();
+
+  constructor(tools: Iterable<Named> = []) {
+    for (const tool of tools) this.add(tool);
+  }
+
+  add(tool: Named): void {
+    for (const name of functionsOf(tool)) {
+      const known = this.byFunction.get(name);
+      if (known) known.push(tool);
+      else this.byFunction.set(name, [tool]);
+    }
+  }
+
+  /** One of those that were added, other than the tool itself. */
+  of(tool: { name: string }): Named | undefined {
+    for (const name of functionsOf(tool)) {
+      const other = this.byFunction.get(name)?.find((one) => one !== tool);
+      if (other) return other;
+    }
+    return undefined;
+  }
+}
+
+const functionsOf = ({ name }: { name: string }): string[] =>
+  LANGUAGES.map((language) => `${language} ${functionNameIn(language, name)}`);
 
 /** Throws `tool_name_taken` if a function would stand for two tools: the first never silently wins. */
 export function checkFunctionNames(tools: readonly { name: string }[]): void {

@@ -49,6 +49,11 @@ describe('a name', () => {
     );
   });
 
+  test('that is given twice is refused, also as the same tool', () => {
+    const tool = named('same');
+    expect(() => createToolRegistry([tool, tool])).toThrow(/tool_name_taken|got same/);
+  });
+
   test('that differs in a letter is another tool', async () => {
     const registry = createToolRegistry([named('tool_a'), named('tool_b')]);
     expect(await registry.call(call('tool_b'), context())).toMatchObject({
@@ -308,4 +313,13 @@ test('a registry is settled when each source has tried to get its tools, whether
   tried();
   await settled;
   expect(reached).toEqual(['before', 'settled']);
+});
+
+test('ten thousand tools of a source are compared without a look at each pair; those with one name are left out', () => {
+  const many = Array.from({ length: 10_000 }, (_, n) => named(`tool_${n}`));
+  const twins = [named('Tool_5'), named('twin'), named('twin')];
+  const source = { tools: () => [...many, ...twins], onChange: () => () => undefined };
+  const registry = createToolRegistry([], [source]);
+  expect(registry.faults()).toHaveLength(4);
+  expect(registry.find('tool_9999').name).toBe('tool_9999');
 });
