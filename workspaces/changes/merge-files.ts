@@ -5,6 +5,7 @@ import { foldersOn, shownPath, type BytePath } from '../byte-path';
 import type { TreeFacts } from '../git/facts';
 import { GitFailure, type Git } from '../git/git-run';
 import {
+  filesIn,
   ObjectReader,
   treeDifferences,
   type Recorded,
@@ -84,24 +85,26 @@ class Merging {
     await this.mergeText(path, { before, own: own.after, after }, objects, folder);
   }
 
-  /** A file must not be where a folder has to be, and the other way round. */
+  /** A file must not be where a folder has to be, and the other way round. A folder that one side fills is not empty. */
   async checkFolders(): Promise<void> {
-    const { changes } = this.merged;
+    const { changes, facts } = this.merged;
+    const { ours } = this.sides;
     const added = changes.filter(([, entry]) => entry !== null).map(([path]) => path);
-    if (added.length === 0) return;
     const gone = new Set(changes.filter(([, entry]) => entry === null).map(([path]) => path));
-    const output = await this.git.run(['ls-tree', '-r', '-z', '--name-only', this.sides.ours.tree]);
-    const there = output
-      .toString('latin1')
-      .split('\0')
-      .slice(0, -1)
-      .filter((path) => !gone.has(path));
-    const files = new Set(there);
-    const folders = new Set(there.flatMap(foldersOn));
+    const recorded = (await filesIn(this.git, ours.tree)).filter((path) => !gone.has(path));
+    // No tree has those that were left out, but they are there.
+    const files = new Set([...recorded, ...ours.facts.left]);
+    const folders = new Set([...files, ...facts.empty].flatMap(foldersOn));
     for (const path of added)
-      if (folders.has(path)) this.conflict(path, 'it is a folder here and a file there');
-      else if (foldersOn(path).some((folder) => files.has(folder)))
+      if (folders.has(path) || facts.empty.has(path))
+        this.conflict(path, 'it is a folder here and a file there');
+    for (const path of facts.empty)
+      if (files.has(path)) this.conflict(path, 'it is a file here and a folder there');
+    for (const path of [...added, ...facts.empty])
+      if (foldersOn(path).some((folder) => files.has(folder)))
         this.conflict(path, 'a folder on its way is a file here');
+    const filled = new Set([...recorded, ...added, ...facts.empty].flatMap(foldersOn));
+    facts.empty = new Set([...facts.empty].filter((folder) => !filled.has(folder)));
   }
 
   private async mergeText(

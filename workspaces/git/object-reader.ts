@@ -99,10 +99,15 @@ export async function treeDifferences(git: Git, from: string, to: string): Promi
 const entryOf = (mode: string, oid: string): TreeEntry | null =>
   mode === '000000' ? null : { mode: parseInt(mode, 8), oid };
 
+/** All files and links of a tree. */
+export const filesIn = (git: Git, tree: string): Promise<BytePath[]> => pathsIn(git, [tree]);
+
 /** All folders of a tree. */
-export async function foldersIn(git: Git, tree: string): Promise<BytePath[]> {
-  if (tree === EMPTY_TREE) return [];
-  return fromBytes(await git.run(['ls-tree', '-d', '-r', '-z', '--name-only', tree]))
+export const foldersIn = (git: Git, tree: string): Promise<BytePath[]> => pathsIn(git, ['-d', tree]);
+
+async function pathsIn(git: Git, which: readonly string[]): Promise<BytePath[]> {
+  if (which.includes(EMPTY_TREE)) return [];
+  return fromBytes(await git.run(['ls-tree', '-r', '-z', '--name-only', ...which]))
     .split('\0')
     .slice(0, -1);
 }

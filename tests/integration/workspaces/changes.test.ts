@@ -1,6 +1,8 @@
 // What differs between checkpoints, as counts, paths and text; who may undo what; copies and merges.
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AppliedChanges } from '../../../workspaces/workspace-choices';
 import { everythingIn, TestWorkspace } from './workspace';
 
 let work: TestWorkspace;
@@ -227,4 +229,59 @@ test('with conflicts nothing is applied, and each is named with its reason', asy
   });
   expect(applied.counts).toEqual({ added: 0, modified: 0, deleted: 0 });
   expect(everythingIn(work.cwd)).toEqual(before);
+});
+
+describe('what a copy’s agent (there) and its parent (here) did to files and folders', () => {
+  /** Applies what commands did in the copy to what others did in the workspace meanwhile. */
+  async function applied(commands: { there: string; here: string }): Promise<AppliedChanges> {
+    work.workspaces = work.withSettings({ maxFileBytes: 1_000 });
+    work.write('d/only', 'x');
+    mkdirSync(at('hollow'));
+    const { hash: base } = await work.checkpoint();
+    const folder = join(work.base, 'copy');
+    await work.workspaces.checkout({ hash: base, folder, agent: 'b' });
+    execFileSync('sh', ['-ec', commands.there], { cwd: folder });
+    execFileSync('sh', ['-ec', commands.here], { cwd: work.cwd });
+    const { hash: theirs } = await work.checkpoint('b', folder);
+    return work.workspaces.applyChanges({ cwd: work.cwd, agent: 'a', base, theirs, dryRun: false });
+  }
+  const isFile = 'it is a file here and a folder there';
+  const isFolder = 'it is a folder here and a file there';
+
+  test.each([
+    ['mkdir out', 'echo x > out', 'out', isFile],
+    ['mkdir out', 'truncate -s 2000 out', 'out', isFile],
+    ['mkdir -p out/inner', 'echo x > out', 'out/inner', 'a folder on its way is a file here'],
+    ['rm d/only', 'rm -r d; echo x > d', 'd', isFile],
+    ['echo x > out', 'mkdir out', 'out', isFolder],
+    ['echo x > out', 'mkdir -p out/inner', 'out', isFolder],
+    ['echo x > out', 'mkdir out; truncate -s 2000 out/large', 'out', isFolder],
+    ['rmdir hollow; echo x > hollow', 'truncate -s 2000 hollow/large', 'hollow', isFolder],
+  ])(
+    'is a conflict where one is in the other’s place, and nothing is changed: there %s, here %s',
+    async (there, here, path, why) => {
+      const { conflicts, applied: changes } = await applied({ there, here: `${here}; ls -lR > ../before` });
+      expect(conflicts).toEqual([{ path, why }]);
+      expect(changes.paths).toEqual([]);
+      expect(execFileSync('ls', ['-lR'], { cwd: work.cwd, encoding: 'utf8' })).toBe(
+        readFileSync(join(work.base, 'before'), 'utf8'),
+      );
+    },
+  );
+
+  test.each([
+    ['rm d/only', 'echo x > d/new', ['d/only deleted'], ['d', 'd/new', 'hollow']],
+    ['mkdir -p out/inner', 'mkdir out', ['out/ deleted', 'out/inner/ added'], ['out', 'out/inner']],
+    ['mkdir out', 'mkdir -p out/inner', [], ['out', 'out/inner']],
+    ['mkdir out', 'mkdir out; echo x > out/new', [], ['out', 'out/new']],
+    ['rmdir hollow; echo x > hollow', 'true', ['hollow added', 'hollow/ deleted'], ['hollow']],
+    ['echo x > hollow/new', 'true', ['hollow/ deleted', 'hollow/new added'], ['hollow/new']],
+    ['rm -r d; echo x > d', 'true', ['d added', 'd/only deleted'], ['d']],
+  ])('comes together where it can: there %s, here %s', async (there, here, paths, files) => {
+    const result = await applied({ there, here });
+    expect(result.conflicts).toEqual([]);
+    expect(result.applied.paths.map(({ path, kind }) => `${path} ${kind}`)).toEqual(paths);
+    expect(Object.keys(everythingIn(work.cwd))).toEqual(expect.arrayContaining(files));
+    expect((await work.checkpoint()).hash).toBe(result.hash);
+  });
 });
