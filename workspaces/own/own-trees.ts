@@ -1,7 +1,6 @@
 // The folders of agents that work in one of their own. Each has a record beside it, which says how far its making or its
 // end has come: repeated after a death in the middle, either goes on.
 import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { LeftWorkspace, OwnWorkspace } from '../../contracts/workspaces/own-workspaces';
@@ -10,6 +9,7 @@ import { readJson, writeJson } from '../../system/json-file';
 import { withLock } from '../../system/lock';
 import type { Workspaces } from '../workspaces';
 import { gitDirIn } from '../look/surroundings';
+import { removeTree } from './remove-tree';
 import { addWorktree, moveWorktree, removeWorktree, type Worktree } from './worktree';
 
 interface TreeRecord {
@@ -110,7 +110,9 @@ export class OwnTrees {
     const base = own?.base ?? hash ?? (await this.now(of, agent));
     const record: TreeRecord = { agent, born, base, for: heir };
     this.write(folder, record);
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder, { unseen: true }).catch((err: unknown) => {
+      throw failed(err);
+    });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     await workspaces.checkout({ hash: base, folder, agent });
     const worktree = worktreeOf(of, folder, agent);
@@ -183,7 +185,7 @@ export class OwnTrees {
 
 async function remove(folder: string, worktree: Worktree | undefined): Promise<void> {
   if (worktree) removeWorktree(worktree, folder);
-  await rm(folder, { recursive: true, force: true });
+  await removeTree(folder, { unseen: false });
 }
 
 function moveAside(folder: string, worktree: Worktree | undefined): void {

@@ -1,11 +1,22 @@
 // The folders of agents that work in one of their own, as a host makes and leaves them: whole, also under an id that was
 // used before, and without harm to other worktrees of the user's repository or to files that no checkpoint holds.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
 import { OwnTrees } from '../../../workspaces/own/own-trees';
+import { runDist } from '../../helpers/engines/dist-process';
 import { until } from '../../helpers/until';
 import { everythingIn, TestWorkspace } from './workspace';
 
@@ -136,6 +147,76 @@ describe('a sweep', () => {
       [expect.stringMatching(/stays/), { agent: 'fix', folder, first: ['large'], count: 1 }],
     ]);
     expect(trees.unleft()).toEqual([]);
+  });
+});
+
+describe('folders that their owner may not write in', () => {
+  /** Removes them as another user than root, who may do all. Returns what it prints. */
+  async function asUser(body: string): Promise<unknown> {
+    work.write('vendor/deep/c.txt', 'c\n');
+    work.write('dark/e.txt', 'e\n');
+    work.write('outside/d.txt', 'd\n');
+    renameSync(join(work.cwd, 'outside'), join(work.base, 'outside'));
+    symlinkSync('../../../outside', join(work.cwd, 'vendor', 'link'));
+    for (const path of ['work/vendor/deep', 'work/vendor', 'outside'])
+      chmodSync(join(work.base, path), 0o555);
+    execFileSync('chown', ['-hR', '65534:65534', work.base]);
+    chmodSync(work.base, 0o755);
+    const script = `const { OwnTrees } = load('workspaces/own/own-trees');
+      const { Workspaces } = load('workspaces/workspaces');
+      const { DEFAULT_CHECKPOINTS } = load('contracts/workspaces/settings');
+      if (process.getuid() === 0) { process.setgroups([]); process.setgid(65534); process.setuid(65534); }
+      const { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } = require('node:fs');
+      const [store, of, folder] = args;
+      const logged = [];
+      const log = (message) => logged.push(message);
+      const options = { settings: DEFAULT_CHECKPOINTS, hidden: [], isOwnData: () => false, log };
+      const trees = new OwnTrees({
+        ...{ workspaces: new Workspaces({ ...options, folder: store }), folder, isConfined: false, log },
+        folderOf: (agent) => folder + '/' + agent,
+      });
+      const make = (agent) => trees.make({ agent, born: '1', of, hash: null, for: 'parent' });
+      const own = await make('fix');
+      ${body}`;
+    const child = runDist(script, work.folder, work.cwd, join(work.base, 'data', 'trees'));
+    const told: unknown = JSON.parse(await child.nextLine());
+    await child.ended;
+    expect(everythingIn(join(work.base, 'outside'))).toEqual({
+      ...{ '': 'folder 555', 'd.txt': expect.any(String) as string },
+    });
+    return told;
+  }
+
+  test('are removed with the folder of the agent that left them, and what they link to stays as it is', async () => {
+    const told = await asUser(`
+      chmodSync(own.folder, 0o555);
+      await trees.leave({ agent: 'fix', base: own.base, for: 'parent' });
+      console.log(JSON.stringify([existsSync(own.folder), trees.unleft(), logged]));`);
+    expect(told).toEqual([false, [], []]);
+  });
+
+  test('are in a copy whose making is repeated, because its worker was killed before it was recorded', async () => {
+    const told = await asUser(`
+      chmodSync(of + '/dark', 0);
+      await make('other');
+      const file = folder + '/other.json';
+      const { isMade, ...record } = JSON.parse(readFileSync(file, 'utf8'));
+      writeFileSync(file, JSON.stringify(record));
+      await make('other');
+      console.log(JSON.stringify(isMade));`);
+    expect(told).toBe(true);
+    expect(everythingIn(join(work.base, 'data', 'trees', 'other'))).toEqual(everythingIn(work.cwd));
+  });
+
+  test('stay where they cannot be looked into either: no checkpoint holds what is in them', async () => {
+    const told = await asUser(`
+      mkdirSync(own.folder + '/secret');
+      writeFileSync(own.folder + '/secret/file', 'x');
+      chmodSync(own.folder + '/secret', 0);
+      await trees.leave({ agent: 'fix', base: own.base, for: 'parent' });
+      console.log(JSON.stringify([trees.unleft(), logged]));`);
+    expect(told).toEqual([[{ agent: 'fix', born: '1' }], ['the folder of an agent could not be removed']]);
+    expect(existsSync(join(work.base, 'data', 'trees', 'fix', 'secret', 'file'))).toBe(true);
   });
 });
 
