@@ -23,11 +23,8 @@ export class UnexpectedAnswer extends Error {
 /** An error that the provider reported in its answer, or in the middle of it. */
 export class ToldError extends Error {
   override name = 'ToldError';
-  /** The status that it names: some servers report a failure of another one with status 200. */
-  readonly status: number | undefined;
   constructor(readonly error: Readonly<Record<string, unknown>>) {
     super(jsonOf(error));
-    this.status = [error.code, error.status].map(Number).find((status) => status >= 400 && status < 600);
   }
 }
 
@@ -52,9 +49,10 @@ export function classifyError(err: unknown, { model, address, secrets, limit }: 
   const said = (text: string): string => redact(text, secrets);
   const where = { model, address: said(address) };
   if (limit !== undefined) return new HoldfastError('model_unreachable', { ...where, reason: limit });
-  const { status, headers, error } = err as StatusError;
-  if (typeof status === 'number' || (typeof error === 'object' && error !== null)) {
+  const { status: answered, headers, error } = err as StatusError;
+  if (typeof answered === 'number' || isReport(error)) {
     const marks = marksOf(error);
+    const status = answered ?? marks.status;
     const text = marks.message || reasonOf(err);
     const code = codeOf(status, marks, text);
     const isLimited = status === 429 || marks.kinds.includes('rate_limit_exceeded');
@@ -77,18 +75,26 @@ export function classifyError(err: unknown, { model, address, secrets, limit }: 
   return new HoldfastError('model_failed', { reason: sentence(said(`${model}: ${reason}`)) });
 }
 
+/** What the SDKs throw for an error in the middle of a stream has no status, but what the server reported. */
+const isReport = (error: unknown): boolean =>
+  typeof error === 'string' || (typeof error === 'object' && error !== null);
+
 interface Marks {
   /** The provider's own words for the kind of error. */
   kinds: string[];
   message: string;
+  /** Some servers report a failure of another status with status 200. */
+  status?: number | undefined;
 }
 
 function marksOf(body: unknown): Marks {
+  if (typeof body === 'string') return { kinds: [], message: body };
   if (typeof body !== 'object' || body === null) return { kinds: [], message: '' };
   const outer = body as Record<string, unknown>;
   const inner = typeof outer.error === 'object' && outer.error ? (outer.error as typeof outer) : outer;
   const kinds = [inner.code, inner.type].filter((kind): kind is string => typeof kind === 'string');
-  return { kinds, message: typeof inner.message === 'string' ? inner.message : '' };
+  const status = [inner.code, inner.status].map(Number).find((named) => named >= 400 && named < 600);
+  return { kinds, message: typeof inner.message === 'string' ? inner.message : '', status };
 }
 
 const TOO_LONG = new RegExp(

@@ -2,7 +2,6 @@
 import type OpenAI from 'openai';
 import type { JsonSchema } from '../../contracts/tools/tools';
 import { isObject } from '../dialects/json-text';
-import { ToldError } from './classify-error';
 import type { WireCall } from './http-provider';
 import { fieldsOf, listOf, type Fields } from './replies/untrusted';
 
@@ -88,12 +87,12 @@ export async function withAnswerFormat<T>(
   }
 }
 
-/** The server does not take the request as it stands: the model has not begun. */
+/**
+ * The server does not take the request as it stands: the model has not begun. An error that is reported in an answer has no
+ * status of its own.
+ */
 const refusesRequest = (err: unknown): err is Error =>
-  err instanceof Error &&
-  !(err instanceof ToldError) &&
-  'status' in err &&
-  [400, 422].includes(Number(err.status));
+  err instanceof Error && 'status' in err && [400, 422].includes(Number(err.status));
 
 const isObjectAtRoot = (schema: JsonSchema): boolean =>
   schema.type === 'object' && !NOT_AT_ROOT.some((key) => key in schema);

@@ -1,0 +1,82 @@
+// Streams that end with an error, or before their end, over all protocols.
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { WIRE_APIS, type WireApi } from '../../../contracts/models/model-names';
+import type { RawReply } from '../../../models/provider';
+import { ask, ModelSimulator, type Answer } from '../../helpers/services/model-simulator';
+
+let simulator: ModelSimulator;
+beforeAll(async () => {
+  simulator = await ModelSimulator.start();
+});
+afterAll(() => simulator.stop());
+beforeEach(() => {
+  simulator.answers.length = 0;
+});
+
+const event = (data: object): string =>
+  `event: ${'type' in data ? String(data.type) : ''}\ndata: ${JSON.stringify(data)}\n\n`;
+
+const streamed = (body: string): Answer => ({
+  status: 200,
+  headers: { 'content-type': 'text/event-stream' },
+  body,
+});
+
+async function replyTo(wireApi: WireApi, answer: Answer): Promise<RawReply> {
+  simulator.answers.push(answer);
+  return simulator.provider(wireApi).reply(ask('hello', { onText: () => undefined }));
+}
+
+async function errorTo(wireApi: WireApi, answer: Answer): Promise<HoldfastError> {
+  const err: unknown = await replyTo(wireApi, answer).then(
+    (reply) => new Error(`it answered: ${JSON.stringify(reply)}`),
+    (thrown: unknown) => thrown,
+  );
+  if (!(err instanceof HoldfastError)) throw err;
+  return err;
+}
+
+/** A piece of text, and what comes before it. */
+const BEGUN: Record<WireApi, string> = {
+  chat: event({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' } }] }),
+  responses:
+    event({ type: 'response.created', response: { status: 'in_progress' } }) +
+    event({ type: 'response.output_text.delta', delta: 'Hi' }),
+  anthropic:
+    event({ type: 'message_start', message: { content: [], usage: { input_tokens: 3, output_tokens: 1 } } }) +
+    event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }) +
+    event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } }),
+};
+
+describe.each(WIRE_APIS)('over %s', (wireApi) => {
+  test.each<[string, object | string, string, boolean, RegExp]>([
+    ['400', { code: 400, message: 'No.' }, 'model_bad_request', false, /status 400: No\./],
+    [
+      '400 as text',
+      { code: 'odd', status: '400', message: 'No.' },
+      'model_bad_request',
+      false,
+      /status 400: No\./,
+    ],
+    [
+      '400, too long',
+      { code: 400, message: 'This model’s maximum context length is 9.' },
+      'model_context_length',
+      false,
+      /maximum context length is 9\./,
+    ],
+    ['401', { code: 401, message: 'No key.' }, 'model_auth', false, /No key\./],
+    ['402', { status: 402, message: 'No credit.' }, 'model_auth', false, /No credit\./],
+    ['429', { code: 429, message: 'Wait.' }, 'model_rate_limit', true, /Wait\./],
+    ['none', { message: 'Oops.' }, 'model_overloaded', true, /Oops\./],
+    ['none, only a text', 'The upstream is gone.', 'model_overloaded', true, /The upstream is gone\./],
+  ])('an error in the middle of a stream counts by the status that it names: %s', async (...row) => {
+    const [, error, code, retryable, text] = row;
+    const end = event({ ...(wireApi !== 'chat' && { type: 'error' }), error });
+    expect(await errorTo(wireApi, streamed(BEGUN[wireApi] + end))).toMatchObject({
+      code,
+      retryable,
+      message: expect.stringMatching(text) as string,
+    });
+  });
+});
