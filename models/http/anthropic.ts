@@ -24,7 +24,7 @@ export const anthropicMessages: WireProtocol = async (call) => {
   const { onText, signal } = call;
   const params = paramsOf(call);
   if (!onText) return messagesReply(await wholeOf(client.messages.create(params, { signal })));
-  const sent = await streamOf(client.messages.create({ ...params, stream: true }, { signal }), signal);
+  const sent = await streamOf(client.messages.create({ ...params, stream: true }, { signal }), call);
   return messagesReply('whole' in sent ? sent.whole : await messageOfStream(sent.events, onText));
 };
 

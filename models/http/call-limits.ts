@@ -9,6 +9,10 @@ const MAX_ANSWER_MIB = 64;
 /** In a stream each token comes in some hundred bytes of its own. */
 const MAX_STREAM_MIB = 4 * MAX_ANSWER_MIB;
 
+/** How a stream ends that is not cut within an event: with a blank line, or with OpenAI's last line. */
+const STREAM_END = /(\n\r?\n|\r\r|\[DONE\]\s*)$/;
+const STREAM_END_BYTES = 16;
+
 export interface Limits {
   requestMs: number;
   streamIdleMs: number;
@@ -19,6 +23,7 @@ export class CallLimits {
   private readonly whole: NodeJS.Timeout;
   private idle: NodeJS.Timeout | undefined;
   private isOver = false;
+  private isBodyCut = false;
   /** Aborts with the caller's signal, or at a limit. */
   readonly signal: AbortSignal;
   /** Which limit ended the call. */
@@ -41,16 +46,25 @@ export class CallLimits {
     if (isStream) this.restartIdle();
     const allowed = isStream ? MAX_STREAM_MIB : MAX_ANSWER_MIB;
     let left = allowed * MIB;
+    let tail = Buffer.alloc(0);
+    this.isBodyCut = false;
     const watch = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, out) => {
         if (isStream) this.restartIdle();
         left -= chunk.length;
         if (left < 0) throw new UnexpectedAnswer(`its answer is longer than ${allowed} MiB`);
+        tail = Buffer.concat([tail, chunk.subarray(-STREAM_END_BYTES)]).subarray(-STREAM_END_BYTES);
         out.enqueue(chunk);
+      },
+      flush: () => {
+        this.isBodyCut = !STREAM_END.test(tail.toString('latin1'));
       },
     });
     return new Response(response.body.pipeThrough(watch), response);
   };
+
+  /** Whether the last stream ended within an event. */
+  readonly isCut = (): boolean => this.isBodyCut;
 
   /** Call it when the call is over. */
   clear(): void {

@@ -69,7 +69,7 @@ export function classifyError(err: unknown, { model, address, secrets, limit }: 
   }
   if (isOfNetwork(err))
     return new HoldfastError('model_unreachable', { ...where, reason: sentence(said(rootReason(err))) });
-  const reason = isNamed(err, 'SyntaxError')
+  const reason = isSyntaxError(err)
     ? `the answer is not valid JSON (${rootReason(err)}); look at base_url and wire_api`
     : rootReason(err);
   return new HoldfastError('model_failed', { reason: sentence(said(`${model}: ${reason}`)) });
@@ -174,9 +174,11 @@ function isOfNetwork(err: unknown): boolean {
 }
 
 /** An error whose message may quote what the provider sent. */
-const isOfContent = (err: Error): boolean => err instanceof UnexpectedAnswer || isNamed(err, 'SyntaxError');
+const isOfContent = (err: Error): boolean => err instanceof UnexpectedAnswer || isSyntaxError(err);
 
-const isNamed = (err: unknown, name: string): boolean => types.isNativeError(err) && err.name === name;
+/** What the SDKs throw for an event that is not JSON. */
+export const isSyntaxError = (err: unknown): boolean =>
+  types.isNativeError(err) && err.name === 'SyntaxError';
 
 /** The deepest cause says what happened; the outer ones only say that something did. */
 function rootReason(err: unknown): string {

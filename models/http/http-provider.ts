@@ -13,6 +13,8 @@ export interface WireCall extends ModelRequest {
   name: string;
   access: Access;
   fetch: CallLimits['fetch'];
+  /** Whether the stream ended within an event. */
+  isCut: CallLimits['isCut'];
   requestMs: number;
   maxOutputTokens: number | undefined;
   /** Model and schema of an answer, as text, that the server does not take; the same set for all calls of a process. */
@@ -55,13 +57,13 @@ export function httpProvider({
       const access = readAccess(model, provider);
       const ask = await protocol();
       const limits = new CallLimits(request.signal, provider);
-      const { fetch, signal } = limits;
+      const { fetch, signal, isCut } = limits;
       const messages = withAnswers(request.messages);
       const { requestMs } = provider;
       try {
         // In other dialects a call is text, which an answer schema would forbid.
         const outputSchema = request.tools && request.outputSchema;
-        const call = { ...request, messages, name, access, fetch, signal, requestMs, maxOutputTokens };
+        const call = { ...request, messages, name, access, fetch, signal, isCut, requestMs, maxOutputTokens };
         const { tokens, ...reply } = await ask({ ...call, outputSchema, refusedSchemas });
         return { ...reply, ...(tokens && { usage: usageOf(tokens, prices) }) };
       } catch (err) {

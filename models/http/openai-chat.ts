@@ -28,7 +28,7 @@ async function ask(call: WireCall, format: AnswerFormat | undefined): Promise<Wi
       { ...params, stream: true, stream_options: { include_usage: true } },
       { signal },
     ),
-    signal,
+    call,
   );
   if ('whole' in sent) return chatReply(sent.whole);
   const visible = new ThinkFilter(onText);

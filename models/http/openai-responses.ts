@@ -21,7 +21,7 @@ async function ask(call: WireCall, format: AnswerFormat | undefined): Promise<Wi
   const { onText, signal } = call;
   const params = paramsOf(call, format);
   if (!onText) return responsesReply(await wholeOf(client.responses.create(params, { signal })));
-  const sent = await streamOf(client.responses.create({ ...params, stream: true }, { signal }), signal);
+  const sent = await streamOf(client.responses.create({ ...params, stream: true }, { signal }), call);
   return responsesReply('whole' in sent ? sent.whole : await responseOfStream(sent.events, onText));
 }
 

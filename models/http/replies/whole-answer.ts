@@ -1,6 +1,7 @@
 // What a provider sent as a whole, before a protocol reads it: an error in place of an answer is told in its own words,
 // whatever the status.
-import { ToldError, UnexpectedAnswer } from '../classify-error';
+import { isSyntaxError, ToldError, UnexpectedAnswer } from '../classify-error';
+import type { WireCall } from '../http-provider';
 import { isObject } from '../../dialects/json-text';
 import { fieldsOf, textOf, type Fields } from './untrusted';
 
@@ -48,19 +49,19 @@ const NO_EVENTS = /^\s*(application\/([^;]*\+)?json|text\/html)\b/i;
 /** The events of a stream until the signal, or what the server sent in place of one. */
 export async function streamOf(
   sent: Sent<AsyncIterable<unknown>>,
-  signal: AbortSignal,
+  call: Pick<WireCall, 'signal' | 'isCut'>,
 ): Promise<{ events: AsyncIterable<Fields> } | { whole: unknown }> {
   const { data, response } = await sent.withResponse();
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null || NO_EVENTS.test(type)) return { whole: await bodyOf(response) };
-  const events = fieldsOfEach(data, signal);
+  const events = fieldsOfEach(data, call);
   if (EVENTS.test(type)) return { events };
   // Some servers stream under another type. Only the copy can be read as a whole once the SDK has looked for events.
   const copy = response.clone();
   const first = await events.next();
   if (first.done === true) {
     const whole = await bodyOf(copy);
-    return isSilent(whole) ? { events } : { whole };
+    return isSilent(whole) || (call.isCut() && isBegun(whole)) ? { events } : { whole };
   }
   // Settles when the stream ends.
   void copy.body?.cancel().catch(() => undefined);
@@ -70,6 +71,10 @@ export async function streamOf(
 /** Nothing came but comments: a stream that was cut before its first event. */
 const isSilent = (body: unknown): boolean =>
   typeof body === 'string' && body.split('\n').every((line) => /^(:.*)?\r?$/.test(line));
+
+/** It begins as an event does. */
+const isBegun = (body: unknown): boolean =>
+  typeof body === 'string' && /^\s*(event|data|id|retry|):/.test(body);
 
 async function* followedBy(first: Fields, rest: AsyncGenerator<Fields>): AsyncGenerator<Fields> {
   try {
@@ -91,9 +96,17 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-async function* fieldsOfEach(events: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<Fields> {
-  for await (const event of events) {
-    signal.throwIfAborted();
-    yield fieldsOf(event);
+async function* fieldsOfEach(
+  events: AsyncIterable<unknown>,
+  { signal, isCut }: Pick<WireCall, 'signal' | 'isCut'>,
+): AsyncGenerator<Fields> {
+  try {
+    for await (const event of events) {
+      signal.throwIfAborted();
+      yield fieldsOf(event);
+    }
+  } catch (err) {
+    // An event that the body ends in does not count, but OpenAI's SDK reads it.
+    if (!isSyntaxError(err) || !isCut()) throw err;
   }
 }

@@ -48,7 +48,64 @@ const BEGUN: Record<WireApi, string> = {
     event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } }),
 };
 
+/** What completes the answer, and what may come after it. */
+const COMPLETED: Record<WireApi, string> = {
+  chat: event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+  responses: event({
+    type: 'response.completed',
+    response: {
+      status: 'completed',
+      output: [{ type: 'message', content: [{ type: 'output_text', text: 'Hi' }] }],
+    },
+  }),
+  anthropic: event({
+    type: 'message_delta',
+    delta: { stop_reason: 'end_turn' },
+    usage: { output_tokens: 5 },
+  }),
+};
+const ENDED: Record<WireApi, string> = {
+  chat: `${event({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 5 } })}data: [DONE]\n\n`,
+  responses: '',
+  anthropic: event({ type: 'message_stop' }),
+};
+
 describe.each(WIRE_APIS)('over %s', (wireApi) => {
+  const [begun, completed, ended] = [BEGUN[wireApi], COMPLETED[wireApi], ENDED[wireApi]];
+  const whole = begun + completed + ended;
+  /** Without the line breaks at the end, which OpenAI's SDK does not need. */
+  const needed = (begun + completed).length - 2;
+
+  test('a stream that ends within an event is model_unreachable, wherever it is cut', async () => {
+    for (let at = 1; at < needed; at += 5)
+      expect([at, await errorTo(wireApi, streamed(whole.slice(0, at)))]).toEqual([
+        at,
+        expect.objectContaining({ code: 'model_unreachable', retryable: true }),
+      ]);
+    const other = {
+      ...streamed(begun.slice(0, begun.indexOf('{') + 5)),
+      headers: { 'content-type': 'text/plain' },
+    };
+    expect((await errorTo(wireApi, other)).code).toBe('model_unreachable');
+  });
+
+  test('an answer counts, wherever the stream is cut after it', async () => {
+    for (let at = begun.length + completed.length; at <= whole.length; at += 1)
+      expect([at, await replyTo(wireApi, streamed(whole.slice(0, at)))]).toEqual([
+        at,
+        expect.objectContaining({ text: 'Hi' }),
+      ]);
+  });
+
+  test('a whole event that is not JSON is model_failed, whatever comes after it', async () => {
+    const bad = 'event: message_delta\ndata: {"type"\n\n';
+    for (const end of ['', completed, 'data: [DONE]\n'])
+      expect(await errorTo(wireApi, streamed(begun + bad + end))).toMatchObject({
+        code: 'model_failed',
+        message: expect.stringContaining('not valid JSON') as string,
+      });
+  });
+
   test.each<[string, object | string, string, boolean, RegExp]>([
     ['400', { code: 400, message: 'No.' }, 'model_bad_request', false, /status 400: No\./],
     [
