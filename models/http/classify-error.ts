@@ -164,7 +164,8 @@ const NETWORK_CODE = /^(E[A-Z]+|UND_ERR_\w+|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|[A-
 const GONE =
   /^(TypeError: )?(terminated|fetch failed|connection error|premature close)|timed out|(stream|request) (has )?ended|ended without|missing finish_reason/i;
 
-function isOfNetwork(err: unknown): boolean {
+/** The connection broke, or there was none. */
+export function isOfNetwork(err: unknown): boolean {
   return chain(err).some(
     (cause) =>
       cause instanceof CutStream ||

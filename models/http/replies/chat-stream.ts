@@ -2,7 +2,7 @@
 // as `role` and the `index` of calls.
 import { CutStream } from '../classify-error';
 import { argumentsText, contentText, fieldsOf, listOf, refusedText, textOf, type Fields } from './untrusted';
-import { throwTold } from './whole-answer';
+import { eventsOf, throwTold } from './whole-answer';
 
 interface StreamedCall {
   id: string;
@@ -20,7 +20,7 @@ export async function chatOfStream(
   let refusal = '';
   let reason = '';
   let usage: unknown;
-  for await (const event of events) {
+  for await (const event of eventsOf(events, () => reason !== '')) {
     throwTold(event);
     usage = event.usage ?? usage;
     for (const choice of listOf(event.choices).map(fieldsOf)) {

@@ -2,7 +2,7 @@
 // what it guesses would run.
 import { CutStream } from '../classify-error';
 import { fieldsOf, textOf, type Fields } from './untrusted';
-import { throwTold } from './whole-answer';
+import { eventsOf, throwTold } from './whole-answer';
 
 type Block = Record<string, unknown>;
 
@@ -15,7 +15,7 @@ export async function messageOfStream(
   const at = new Map<unknown, Block>();
   let reason = '';
   let usage: Fields = {};
-  for await (const event of events) {
+  for await (const event of eventsOf(events, () => reason !== '')) {
     throwTold(event);
     const delta = fieldsOf(event.delta);
     switch (event.type) {

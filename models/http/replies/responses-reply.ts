@@ -4,7 +4,7 @@ import type { Tokens } from '../cost';
 import type { WireReply } from '../http-provider';
 import { refusal } from '../../model-refusal';
 import { callOf, contentText, fieldsOf, refusedText, textOf, tokensOf, type Fields } from './untrusted';
-import { answerFields, outsideProtocol } from './whole-answer';
+import { answerFields, eventsOf, outsideProtocol } from './whole-answer';
 
 const ENDS = ['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'];
 
@@ -14,7 +14,7 @@ export async function responseOfStream(
   onText: (piece: string) => void,
 ): Promise<unknown> {
   let response: unknown;
-  for await (const event of events) {
+  for await (const event of eventsOf(events, () => response !== undefined)) {
     const type = textOf(event.type);
     if (type === 'response.output_text.delta' && textOf(event.delta) !== '') onText(textOf(event.delta));
     else if (type === 'error') throw new ToldError(event);

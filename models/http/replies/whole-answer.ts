@@ -1,6 +1,6 @@
 // What a provider sent as a whole, before a protocol reads it: an error in place of an answer is told in its own words,
 // whatever the status.
-import { isSyntaxError, ToldError, UnexpectedAnswer } from '../classify-error';
+import { isOfNetwork, isSyntaxError, ToldError, UnexpectedAnswer } from '../classify-error';
 import type { WireCall } from '../http-provider';
 import { isObject } from '../../dialects/json-text';
 import { fieldsOf, textOf, type Fields } from './untrusted';
@@ -66,6 +66,21 @@ export async function streamOf(
   // Settles when the stream ends.
   void copy.body?.cancel().catch(() => undefined);
   return { events: followedBy(first.value, events) };
+}
+
+/**
+ * The events of an answer that counts once it is complete, whatever becomes of the connection. Reads on until the end: the
+ * usage may come last, and a connection whose answer is read to the end can be used again.
+ */
+export async function* eventsOf(
+  events: AsyncIterable<Fields>,
+  isComplete: () => boolean,
+): AsyncGenerator<Fields> {
+  try {
+    yield* events;
+  } catch (err) {
+    if (!isComplete() || !isOfNetwork(err)) throw err;
+  }
 }
 
 /** Nothing came but comments: a stream that was cut before its first event. */

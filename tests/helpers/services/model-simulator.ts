@@ -25,6 +25,8 @@ export interface Answer {
   body: string;
   /** The rest never arrives. */
   hangs?: true;
+  /** The connection breaks after the body, which has no end. */
+  breaks?: true;
   /** Only to a request that holds this text. */
   to?: string;
 }
@@ -53,8 +55,10 @@ export class ModelSimulator {
         const answer = simulator.answerTo(body) ?? oddNameIn(body);
         if (answer) {
           const type = { 'content-type': 'application/json' };
-          outgoing.writeHead(answer.status, { ...type, ...answer.headers }).write(answer.body);
-          if (!answer.hangs) outgoing.end();
+          outgoing
+            .writeHead(answer.status, { ...type, ...answer.headers })
+            .write(answer.body, () => answer.breaks && outgoing.destroy());
+          if (!answer.hangs && !answer.breaks) outgoing.end();
           return;
         }
         const onward = forward(`${simulator.mock.url}${url}`, { method, headers, agent: false }, (reply) => {

@@ -1,6 +1,7 @@
 // Streams that end with an error, or before their end, over all protocols.
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { WIRE_APIS, type WireApi } from '../../../contracts/models/model-names';
+import type { ProviderSettings } from '../../../models/model-settings';
 import type { RawReply } from '../../../models/provider';
 import { ask, ModelSimulator, type Answer } from '../../helpers/services/model-simulator';
 
@@ -22,9 +23,13 @@ const streamed = (body: string): Answer => ({
   body,
 });
 
-async function replyTo(wireApi: WireApi, answer: Answer): Promise<RawReply> {
+async function replyTo(
+  wireApi: WireApi,
+  answer: Answer,
+  more: Partial<ProviderSettings> = {},
+): Promise<RawReply> {
   simulator.answers.push(answer);
-  return simulator.provider(wireApi).reply(ask('hello', { onText: () => undefined }));
+  return simulator.provider(wireApi, more).reply(ask('hello', { onText: () => undefined }));
 }
 
 async function errorTo(wireApi: WireApi, answer: Answer): Promise<HoldfastError> {
@@ -95,6 +100,17 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
         at,
         expect.objectContaining({ text: 'Hi' }),
       ]);
+  });
+
+  test('a complete answer counts, whatever becomes of the connection, and an incomplete one does not', async () => {
+    for (const body of [begun + completed, whole])
+      expect(await replyTo(wireApi, { ...streamed(body), breaks: true })).toMatchObject({ text: 'Hi' });
+    const open: Answer = { ...streamed(whole), hangs: true };
+    expect(await replyTo(wireApi, open, { streamIdleMs: 300 })).toMatchObject({ text: 'Hi' });
+    expect(await errorTo(wireApi, { ...streamed(begun), breaks: true })).toMatchObject({
+      code: 'model_unreachable',
+      message: expect.stringContaining('other side closed') as string,
+    });
   });
 
   test('a whole event that is not JSON is model_failed, whatever comes after it', async () => {
