@@ -38,6 +38,13 @@ export async function guardedRequest(request: GuardedRequest): Promise<GuardedRe
     );
     // Stays attached: an error while the body is being read also reaches the reader.
     sent.on('error', reject);
+    // Without this listener, Node ends such a request in silence.
+    sent.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      reject(new Error('it answers 101 and switches to another protocol, allowed an answer of HTTP'));
+    });
+    // However else it ends: no time limit reaches a request that is over.
+    sent.on('close', () => reject(new Error('the connection ended without an answer')));
     sent.end(body);
   });
 }

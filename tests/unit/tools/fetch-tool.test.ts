@@ -8,6 +8,7 @@ let server: Server;
 let port: number;
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
 const asked: IncomingMessage[] = [];
+const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
 const tools: ToolOnHost[] = [];
 
 beforeAll(async () => {
@@ -272,6 +273,11 @@ test.each<[string, typeof answer, string]>([
     'aborted',
   ],
   ['says what is no HTTP', ({ socket }) => void socket.end('hello\r\n\r\n'), 'Parse Error'],
+  [
+    'switches to another protocol',
+    ({ socket }) => void socket.write(SWITCHING),
+    'it answers 101 and switches to another protocol',
+  ],
   ['never answers', () => undefined, 'no answer within 300 ms'],
   ['never ends', (_q, r) => void r.writeHead(200).write('x'), 'no answer within 300 ms'],
 ])('a server that %s is an error that may be retried', async (_what, behaves, reason) => {
