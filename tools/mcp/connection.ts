@@ -10,6 +10,7 @@ import { MIB } from '../../contracts/sessions/quotas';
 import { isSessionGone, isSessionRefused, isThere, isTimeout } from './call-failure';
 import { MAX_MESSAGE_MIB } from './http-exchange';
 import { httpTransport } from './http-transport';
+import { limitAnswers } from './limit-answers';
 import { listTools, type ListedTools } from './list-tools';
 import type { McpServerSettings } from './mcp-settings';
 import { GroupStdioTransport } from './stdio-transport';
@@ -47,10 +48,12 @@ export async function openConnection(
   settings: McpServerSettings,
   options: ConnectionOptions,
 ): Promise<McpConnection> {
-  const { client, transport } = await prepare(settings, options);
-  let isClosed = false;
   /** Why we close it. */
   let fault = '';
+  // What fails because we close it is no news.
+  const warn = (reason: string): void => void (fault || options.warn(reason));
+  const { client, transport } = await prepare(settings, { ...options, warn });
+  let isClosed = false;
   const calls = new Set<Promise<unknown>>();
   const ended = new Promise<string>((resolve) => {
     client.onclose = () => {
@@ -63,6 +66,10 @@ export async function openConnection(
     // The client does not close a transport that never spoke.
     await transport.close();
   };
+  limitAnswers(transport, () => {
+    fault ||= 'it asks faster than it takes the answers';
+    void close();
+  });
   // Ended by the caller, or by us if the start takes too long.
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(settings.startupMs)]);
   const timeout = settings.startupMs;
@@ -75,7 +82,7 @@ export async function openConnection(
     });
   } catch (err) {
     // Before we end it ourselves, which is not the reason.
-    const reason = endingOf(transport) || startFault(err, signal, settings);
+    const reason = fault || endingOf(transport) || startFault(err, signal, settings);
     await close().catch(() => undefined);
     throw new Error(reason, { cause: err });
   }
@@ -105,7 +112,7 @@ export async function openConnection(
   // If a server no longer answers, the SDK keeps trying without telling its callers.
   if (settings.transport.kind === 'http')
     client.onerror = (err) => {
-      options.warn(explained(err));
+      warn(explained(err));
       check();
     };
   return {

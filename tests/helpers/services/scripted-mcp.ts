@@ -13,8 +13,13 @@ export interface Message {
 
 type Answer = (response: ServerResponse, message: Message) => void;
 
-/** How it answers, by method; `GET` is the stream for notifications, which it does not offer by default. */
-export type Script = Partial<Record<'tools/call' | 'ping' | `notifications/${string}` | 'GET', Answer>>;
+/**
+ * How it answers, by method; `GET` is the stream for notifications, which it does not offer by default, and `answer` an
+ * answer to a request of its own.
+ */
+export type Script = Partial<
+  Record<'tools/call' | 'tools/list' | 'ping' | `notifications/${string}` | 'GET' | 'answer', Answer>
+>;
 
 export interface ScriptedMcp {
   /** Its only tool is `mcp__web__run`. */
@@ -59,7 +64,9 @@ export async function scriptedMcp(script: Script): Promise<ScriptedMcp> {
   let session = 1;
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const message =
-      request.method === 'POST' ? (JSON.parse(await text(request)) as Message) : { method: 'GET' };
+      request.method === 'POST'
+        ? { method: 'answer', ...(JSON.parse(await text(request)) as Message) }
+        : { method: 'GET' };
     sent.push(message.method);
     sessionOf.set(response, String(session));
     const write = answers[message.method];

@@ -93,6 +93,11 @@ test('a server that refuses the handshake is reported with its reason', async ()
   expect(await faultOf(raw('refusing'))).toContain('your version is too old');
 });
 
+test('a program that asks without end, and reads no answers, is ended and told of once', async () => {
+  expect(await faultOf(raw('asking'))).toBe('it asks faster than it takes the answers');
+  expect(running?.warnings).toHaveLength(1);
+});
+
 test('a program that ends at once is reported with its exit code', async () => {
   expect(await faultOf(program('sh', ['-c', 'exec <&-; sleep 0.3; exit 1']))).toBe('it ended with 1');
 });

@@ -214,3 +214,28 @@ test('a server that does not answer that it was initialized is given up in time,
   await until(() => servers.status()[0]?.fault === 'it was not ready within 500 ms');
   await servers.close();
 });
+
+test('a server that asks without end is cut off, and costs the worker no more than 32 connections', async () => {
+  const open = new Set<ServerResponse>();
+  const flood = Array.from({ length: 500 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
+  let isFlooded = false;
+  const servers = await connect({
+    GET: (response) => {
+      response.writeHead(200, EVENTS).flushHeaders();
+      if (!isFlooded) response.write(flood.map((ping) => `data: ${JSON.stringify(ping)}\n\n`).join(''));
+      isFlooded = true;
+    },
+    answer: (response) => {
+      open.add(response);
+      response.once('close', () => open.delete(response));
+    },
+    'tools/call': (response, message) => say(response, message, 'done'),
+  });
+  await until(() =>
+    servers.warnings.some((line) => line.includes('it asks faster than it takes the answers')),
+  );
+  await until(() => open.size === 0);
+  expect(await run(servers)).toEqual({ ok: true, value: 'done' });
+  expect(server.sent.filter((method) => method === 'answer').length).toBeLessThanOrEqual(32);
+  expect(servers.warnings).toHaveLength(1);
+});
