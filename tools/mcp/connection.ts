@@ -18,6 +18,9 @@ import { GroupStdioTransport } from './stdio-transport';
 export type { CallToolResult };
 
 const PING_MS = 5_000;
+/** Between two listings of the tools. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
 /** For the other calls, when one was told that the session is gone: they are told, too, and may be made again. */
 const DRAIN_MS = 2_000;
 
@@ -202,24 +205,37 @@ async function prepare(
   return { client, transport: new GroupStdioTransport(transport, buffer, serializeMessage, onProcess) };
 }
 
-/** Lists the tools now and after each change, one listing at a time. */
+/** Lists the tools now and after each change, one listing at a time; between two of them are pauses that grow. */
 async function watchTools(
   client: Client,
   list: (request: { signal?: AbortSignal }) => Promise<ListedTools>,
   { onTools, warn, signal }: ConnectionOptions,
 ): Promise<void> {
   const { ToolListChangedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
-  let listing: Promise<void> = Promise.resolve();
-  let isQueued = false;
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-    if (isQueued) return;
-    isQueued = true;
-    listing = listing
-      .then(async () => {
-        isQueued = false;
+  let isChanged = false;
+  let isListing = true;
+  /** Until nothing has changed in a pause: some servers report a change whenever they are asked for the list. */
+  const listAgain = async (): Promise<void> => {
+    isListing = true;
+    for (
+      let pause = FIRST_PAUSE_MS;
+      isChanged && client.transport;
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    ) {
+      isChanged = false;
+      try {
         onTools(await list({}));
-      })
-      .catch((err: unknown) => warn(`its tools could not be listed again: ${reasonOf(err)}`));
+      } catch (err) {
+        warn(`its tools could not be listed again: ${reasonOf(err)}`);
+      }
+      await delay(pause, undefined, { ref: false });
+    }
+    isListing = false;
+  };
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    isChanged = true;
+    if (!isListing) void listAgain();
   });
   onTools(await list({ signal }));
+  void listAgain();
 }

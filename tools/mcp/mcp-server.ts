@@ -2,6 +2,7 @@
 // tools stay listed, and their calls wait for it.
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Tool } from '../tool';
 import { asTool, type CallServer } from './as-tool';
@@ -35,6 +36,7 @@ export class McpServer {
   tools: readonly Tool[] = [];
   /** Tools that were left out, each with the reason. */
   leftOut: readonly string[] = [];
+  private listed: ListedTools | undefined;
   private connection: McpConnection | undefined;
   private fault: string | null = null;
   private readonly over = new AbortController();
@@ -115,7 +117,11 @@ export class McpServer {
     }
   }
 
-  private offer({ tools, faults }: ListedTools): void {
+  private offer(listed: ListedTools): void {
+    // What each change costs: the list of tools is written, and the stubs of scripts.
+    if (isDeepStrictEqual(listed, this.listed)) return;
+    this.listed = listed;
+    const { tools, faults } = listed;
     this.tools = tools.map((tool) => asTool(this.settings, tool, this.call) as Tool);
     this.leftOut = faults.map((fault) => this.harmless(fault));
     // While the first connection is being set up its tools are not called: everything is reported at once then.

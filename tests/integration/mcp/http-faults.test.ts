@@ -239,3 +239,29 @@ test('a server that asks without end is cut off, and costs the worker no more th
   expect(server.sent.filter((method) => method === 'answer').length).toBeLessThanOrEqual(32);
   expect(servers.warnings).toHaveLength(1);
 });
+
+test('a server that reports a change with each list is listed again after a pause, and what has not changed is not told', async () => {
+  let changed = (): unknown => undefined;
+  const at: number[] = [];
+  const message = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+  const servers = await connect({
+    GET: (response) => {
+      response.writeHead(200, EVENTS).flushHeaders();
+      changed = () => response.write(`data: ${JSON.stringify(message)}\n\n`);
+      changed();
+    },
+    'tools/list': (response, { id }) => {
+      at.push(Date.now());
+      reply(response, id, { tools: [{ name: 'run', inputSchema: { type: 'object' } }] });
+      changed();
+    },
+  });
+  const onChange = jest.fn();
+  servers.servers.onChange(onChange);
+  await until(() => at.length > 3);
+  // The first change is looked at once; clocks and timers differ by a few milliseconds.
+  const pauses = at.slice(2).map((time, n) => time - (at[n + 1] ?? 0));
+  expect(pauses[0]).toBeGreaterThan(950);
+  expect(pauses[1]).toBeGreaterThan(1_950);
+  expect(onChange).not.toHaveBeenCalled();
+});
