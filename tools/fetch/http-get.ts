@@ -1,6 +1,6 @@
 // One HTTP request with redirects, bounded in size and time.
 import type * as http from 'node:http';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate, type Zlib } from 'node:zlib';
 import type { Duplex, Readable } from 'node:stream';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { ownValue } from '../../contracts/own';
@@ -10,7 +10,7 @@ import { guardedRequest, isHttp } from './guarded-request';
 const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-const DECODERS: Record<string, () => Duplex> = {
+const DECODERS: Record<string, () => Duplex & Zlib> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
   deflate: createInflate,
@@ -80,10 +80,15 @@ async function read(
   if (decoder) response.on('error', (err) => decoder.destroy(err));
   const parts: Buffer[] = [];
   let bytes = 0;
-  for await (const part of source as AsyncIterable<Buffer>) {
-    parts.push(part.subarray(0, maxBytes - bytes));
-    bytes += part.length;
-    if (bytes > maxBytes) break;
+  try {
+    for await (const part of source as AsyncIterable<Buffer>) {
+      parts.push(part.subarray(0, maxBytes - bytes));
+      bytes += part.length;
+      if (bytes > maxBytes) break;
+    }
+  } catch (err) {
+    // Servers name an encoding for an empty body, too, as of a 304: nothing is to be unpacked.
+    if (decoder?.bytesWritten !== 0 || !response.complete) throw err;
   }
   return { body: Buffer.concat(parts), truncated: bytes > maxBytes };
 }

@@ -109,6 +109,16 @@ test.each([
 });
 
 test.each([
+  [204, 'gzip'],
+  [304, 'gzip'],
+  [200, 'br'],
+  [200, 'deflate'],
+])('an empty answer is a result, whatever encoding it names: %s, %s', async (status, encoding) => {
+  answer = (_request, response) => void response.writeHead(status, { 'content-encoding': encoding }).end();
+  expect(await fetcher().value({ url: at('/') })).toMatchObject({ status, body: '', truncated: false });
+});
+
+test.each([
   ['as it is', Buffer.from('ä'.repeat(5_000_000)), {}],
   ['packed', gzipSync(Buffer.from('ä'.repeat(50_000_000))), { 'content-encoding': 'gzip' }],
 ])('a long body is cut at a whole character: %s', async (_what, body, headers) => {
