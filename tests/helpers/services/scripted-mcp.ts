@@ -65,7 +65,8 @@ export async function scriptedMcp(script: Script): Promise<ScriptedMcp> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const message =
       request.method === 'POST'
-        ? { method: 'answer', ...(JSON.parse(await text(request)) as Message) }
+        ? // An answer of the client has no method.
+          { method: 'answer', ...(JSON.parse(await text(request)) as Partial<Message>) }
         : { method: 'GET' };
     sent.push(message.method);
     sessionOf.set(response, String(session));
