@@ -40,17 +40,47 @@ export interface FollowedAgent {
   turnPage(turn: number, from: number): Promise<TranscriptPage | undefined>;
 }
 
-/** Ends with the agent, however that ended, or when `signal` aborts. */
+/** Ends with the agent, however that ended, or when `signal` aborts, whatever is asked at that moment. */
 export async function* followAgent(
   agent: FollowedAgent,
   delivery: Delivery,
   signal: AbortSignal | undefined,
-  { fromTurn = 1, place = { turn: fromTurn, index: 0 }, onState, onTurnEnd }: FollowOptions,
+  options: FollowOptions,
 ): AsyncGenerator<FollowedMessage> {
+  const messages = messagesOf(agent, { ...delivery, signal }, options);
+  if (!signal) return yield* messages;
+  try {
+    while (!signal.aborted) {
+      const next = await unlessAborted(messages.next(), signal);
+      if (!next || next.done) return;
+      yield next.value;
+    }
+  } finally {
+    // It ends at its next step, which nobody waits for.
+    messages.return(undefined).catch(() => undefined);
+  }
+}
+
+/** Undefined once the signal aborts, whatever becomes of the promise. */
+const unlessAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => resolve(undefined);
+    signal.addEventListener('abort', stop, { once: true });
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+
+async function* messagesOf(
+  agent: FollowedAgent,
+  delivery: Delivery,
+  { fromTurn = 1, place = { turn: fromTurn, index: 0 }, onState, onTurnEnd }: FollowOptions,
+): AsyncGenerator<FollowedMessage, void> {
+  const { signal } = delivery;
   // What is read after that is all there is.
   let wasOver = false;
   for (let lookAt = 0; !signal?.aborted;) {
     const state = await agent.ownState();
+    // The place is another follower's from then on.
+    if (signal?.aborted) return;
     onState?.(state);
     await comeToRun(place, state, delivery);
     const { turn } = place;
@@ -59,6 +89,7 @@ export async function* followAgent(
     const page = (await hasBegun(place, state, delivery))
       ? await agent.turnPage(turn, place.index)
       : undefined;
+    if (signal?.aborted) return;
     for (const message of page?.messages ?? []) yield { turn, index: place.index++, message };
     if (page && place.index < page.total) continue;
     // The server may no longer keep one that is over.

@@ -2,6 +2,7 @@
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { uniqueId } from '../../helpers/engines/temporal';
+import { until } from '../../helpers/until';
 
 const engine = new EngineOfItsOwn({ ownServer: true });
 /** Gives a request few attempts. */
@@ -47,6 +48,29 @@ test('lists say `no_server` while the server is away, and a wait for a sessionâ€
   await patient.session(session).close('over');
   await ended;
   expect(await patient.session(session).state()).toMatchObject({ status: 'closed' });
+}, 120_000);
+
+test('a follower that is aborted while the server is away ends at once and without an error', async () => {
+  let isWaiting = false;
+  const onDelay = (): void => void (isWaiting = true);
+  const client = new HoldfastClient(engine.client.temporal, engine.server().address, { onDelay });
+  const agent = client.agent(uniqueId('followed'));
+  await agent.start({ mode: 'conversation', model: 'scripted:/none.yaml' });
+  const over = new AbortController();
+  let looks = 0;
+  const follow = async (): Promise<string> => {
+    for await (const { message } of agent.follow(over.signal, { onState: () => (looks += 1) }))
+      throw new Error(`nothing was said: ${message.role}`);
+    return 'over';
+  };
+  const following = follow();
+  await until(() => looks > 0);
+  await engine.killServer();
+  await until(() => isWaiting);
+  over.abort();
+  expect(await Promise.race([following, until(() => false, 5_000).catch(() => 'it goes on')])).toBe('over');
+  await engine.startServer();
+  await agent.stop();
 }, 120_000);
 
 test('a wait for the end of a session that never was says so', async () => {
