@@ -92,7 +92,7 @@ function rawReply({ text = '', calls, usage, cut }: ScriptedReply, number: numbe
 }
 
 /**
- * Throws `model_script_invalid` with every fault of the file. It says nothing of what is in the file: whoever may start an
+ * Throws `model_script_invalid` with every fault of the file, but says nothing of what is in it: anybody who may start an
  * agent names it, and it may be any.
  */
 export async function loadReplies(file: string): Promise<ScriptedReply[]> {
