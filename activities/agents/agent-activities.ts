@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { grpcCode, UNIMPLEMENTED } from '../../client/delivery/grpc-code';
-import { openWorkflows } from '../../client/agents/list-open';
+import { ofAgent, openWorkflows } from '../../client/agents/list-open';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { SessionHandle } from '../../client/session-handle';
 import type {
@@ -25,7 +25,7 @@ import {
   type SessionRef,
 } from '../../contracts/ids';
 import type { ImageRef } from '../../contracts/tools/images';
-import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import { WORKFLOWS } from '../../contracts/messages';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { checkedAnswer } from '../../models/answer-schema';
 import { compactionRequests } from '../../models/compaction';
@@ -233,12 +233,11 @@ async function sessionsOf(
   const found = new Map(
     sessions.map((session) => ({ agent, host, session })).map((ref) => [sessionWorkflowId(ref), ref]),
   );
-  const ofAgent = ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
   // Where the server cannot list for long, those that are known are closed: the agent's result is worth more.
   const mayTryAgain = activityInfo().attempt < LIST_ATTEMPTS;
   try {
     const listed = await client.namespaces.found((one) =>
-      openWorkflows(one, [WORKFLOWS.execSession], ofAgent),
+      openWorkflows(one, [WORKFLOWS.execSession], ofAgent(agent)),
     );
     for (const { one } of listed.found) {
       const ref = parseSessionWorkflowId(one.workflowId);

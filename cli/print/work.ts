@@ -1,6 +1,7 @@
 // Open and recently ended work: agents, turns and sessions, what each is doing and waiting for, and who ended what.
 // Read-only: nothing here costs history.
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { ofAgent } from '../../client/agents/list-open';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { listWorkflows } from '../../client/delivery/list-workflows';
 import { pendingActivities, type PendingActivity } from '../../client/delivery/pending-activity';
@@ -80,8 +81,7 @@ export async function allWork(
   const until = Date.now() + patienceMs;
   const { agent: agents, turn, execSession } = WORKFLOWS;
   const types = [agents, turn, execSession].map((type) => `"${type}"`);
-  const own = agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
-  const kind = `WorkflowType IN (${types.join(', ')})${own}`;
+  const kind = `WorkflowType IN (${types.join(', ')})${ofAgent(agent)}`;
   const { namespaces } = context.client;
   const running = `${kind} AND ExecutionStatus = "Running"`;
   const { found, unread } = await namespaces.found(async (client) => {

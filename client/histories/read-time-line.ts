@@ -1,8 +1,9 @@
 // The time line of an agent: the histories of the agent, its turns and its sessions, put together.
 import type { Client } from '@temporalio/client';
 import { agentWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../../contracts/ids';
-import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import { WORKFLOWS } from '../../contracts/messages';
 import type { TimeLine, TimeLineEntry } from '../../contracts/gateway/time-line';
+import { ofAgent } from '../agents/list-open';
 import { deliver, type ServerFacts } from '../delivery/deliver';
 import { listWorkflows } from '../delivery/list-workflows';
 import type { HostNamespaces } from '../hosts/host-namespaces';
@@ -109,7 +110,7 @@ async function sessionsOf(
   { born, used }: { born: number; used: ReadonlySet<string> },
 ): Promise<SessionRun[]> {
   const found = new Map<string, SessionRun>();
-  const query = `WorkflowType = "${WORKFLOWS.execSession}" AND ${SEARCH_ATTRIBUTES.agent} = "${agent}"`;
+  const query = `WorkflowType = "${WORKFLOWS.execSession}"${ofAgent(agent)}`;
   // Newest first. What is in a namespace that cannot be read has no place here.
   await namespaces.found(async (client) => {
     for await (const { workflowId, runId, closeTime } of listWorkflows(client, { query })) {
