@@ -26,7 +26,8 @@ export const applyPatchTool: Tool<z.infer<typeof argsSchema>, string> = {
   name: 'apply_patch',
   description:
     'Changes, adds, renames and deletes text files. The whole patch is checked first: if one part does not ' +
-    'apply, nothing is changed. Give about three lines of context around each change; paths are relative. ' +
+    'apply, nothing is changed. A file that exists is updated or deleted, never added or moved over. Give about ' +
+    'three lines of context around each change; paths are relative. ' +
     `Format:\n${FORMAT}`,
   args: argsSchema,
   // Applied twice it fails or, if it only adds lines, adds them twice; and a deleted or changed line does not show who

@@ -1,6 +1,6 @@
 // Replaces a file's content atomically: a reader sees the old or the new, even if the worker dies in between.
 import { randomBytes } from 'node:crypto';
-import { open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { lstat, open, readlink, realpath, rename, unlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { kindOf, notRegular } from './host-files';
@@ -20,17 +20,26 @@ export interface Prepared {
   discard(): Promise<void>;
 }
 
-/**
- * Writes the content beside the file, with the permissions and owner of `modeOf`, by default the file itself. Until
- * the content is complete only this user can read it. It never runs with its owner's rights: set-user-ID and
- * set-group-ID are not carried over to content that someone else wrote. A symbolic link is followed and stays one.
- * Throws `invalid_input` for anything but a regular file, and file system errors.
- */
-export async function prepareWrite(path: string, content: string, modeOf = path): Promise<Prepared> {
+/** As `prepareAt`, for the file itself. A symbolic link is followed and stays one. */
+export async function prepareWrite(path: string, content: string): Promise<Prepared> {
   const target = await followLinks(path);
   const existing = await statOrNone(target);
   if (existing && !existing.isFile()) throw notRegular(path, kindOf(existing));
-  const before = modeOf === path ? existing : await statOrNone(modeOf);
+  return prepareAt(target, content, target);
+}
+
+/**
+ * Writes the content beside `target`, with the permissions and owner of the file `modeOf`, if there is one. Until the
+ * content is complete only this user can read it. It never runs with its owner's rights: set-user-ID and set-group-ID are
+ * not carried over to content that someone else wrote. A symbolic link at `target` is replaced. Throws `invalid_input` for
+ * anything else but a regular file, and file system errors.
+ */
+export async function prepareAt(target: string, content: string, modeOf: string): Promise<Prepared> {
+  const existing = await statOrNone(target);
+  if (existing && !existing.isFile() && !existing.isSymbolicLink())
+    throw notRegular(target, kindOf(existing));
+  const like = modeOf === target ? existing : await statOrNone(modeOf);
+  const before = like?.isFile() ? like : undefined;
   const temporary = besideOf(target);
   const file = await open(temporary, 'wx', 0o600);
   const discard = (): Promise<void> => unlink(temporary).catch(() => undefined);
@@ -77,7 +86,7 @@ export async function followLinks(path: string): Promise<string> {
 
 async function statOrNone(path: string): Promise<Stats | undefined> {
   try {
-    return await stat(path);
+    return await lstat(path);
   } catch (err) {
     if ((err as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw err;

@@ -9,7 +9,16 @@ import type { Match } from './grep/search';
 import { searchInNode } from './grep/search-in-node';
 import { walkFiles } from './grep/walk-files';
 import { clipText } from '../programs/head-tail';
-import { fileError, kindOf, notRegular, onHost, pathText, plainText, wholeNumber } from './host-files';
+import {
+  fileError,
+  isAtHome,
+  kindOf,
+  notRegular,
+  onHost,
+  pathText,
+  plainText,
+  wholeNumber,
+} from './host-files';
 import { hostOf, type Tool, type ToolContext } from '../tool';
 
 const DEFAULT_LIMIT = 200;
@@ -65,7 +74,7 @@ export const grepFilesTool: Tool<Args, Found> = {
     const found = (await searchWithRipgrep(request)) ?? (await searchInNode(request));
     // Paths in the caller's form: absolute, or from the working folder.
     const matches = found.slice(0, limit).map(({ file, line, text }) => ({
-      file: isAbsolute(path) ? file : relative(cwd, file),
+      file: isAbsolute(path) || isAtHome(path) ? file : relative(cwd, file),
       line,
       text: shorten(text.replace(/\r?\n?$/, '')),
     }));

@@ -1,7 +1,7 @@
 // How tools name and open host files, and the errors when that fails.
 import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { ToolHost } from '../tool';
@@ -25,21 +25,35 @@ export const wholeNumber = (from: number, to: number, description: string): z.Zo
   z.int().check(z.gte(from), z.lte(to), z.describe(description));
 
 /**
- * Resolves a caller's path: relative ones start from the host's working folder. Throws `invalid_input`, with what else the
- * tool can do.
+ * Resolves a caller's path: relative ones start from the host's working folder, and `~` is the home folder, as in a shell.
+ * Throws `invalid_input`, with what else the tool can do.
  */
 export function onHost(
   host: ToolHost,
   path: string,
   otherwise = 'Name the file by an absolute path, or call from another folder.',
 ): string {
-  const full = resolve(host.cwd, path);
+  const full = resolve(host.cwd, isAtHome(path) ? join(homeOf(host, path), path.slice(1)) : path);
   if (isWhole(full)) return full;
   throw new HoldfastError('invalid_input', {
     what: 'The working folder',
     got: JSON.stringify(host.cwd),
     allowed: 'one whose path is UTF-8',
     next: otherwise,
+  });
+}
+
+/** Whether a shell would read it as the home folder or below. A file whose name begins with `~` is named as it is. */
+export const isAtHome = (path: string): boolean => path === '~' || path.startsWith('~/');
+
+function homeOf({ env }: ToolHost, path: string): string {
+  const home = env.HOME ?? '';
+  if (isAbsolute(home)) return home;
+  throw new HoldfastError('invalid_input', {
+    what: 'The path',
+    got: `${path}, but the host has no HOME`,
+    allowed: 'an absolute path, or one from the working folder',
+    next: 'Write the home folder as an absolute path; a folder that is really called ~ is "./~".',
   });
 }
 

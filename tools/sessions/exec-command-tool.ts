@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { MAX_CODE_BYTES } from '../../contracts/sessions/session';
 import { execInFree } from './free-session';
-import { pathText } from '../files/host-files';
+import { isAtHome, pathText } from '../files/host-files';
 import { quote } from '../../contracts/text/shell-word';
 import { AGENT_READER, grantOf, type Tool } from '../tool';
 import {
@@ -99,7 +99,11 @@ function sessionsFor(key: string): number[] {
  */
 function codeOf({ cmd, workdir, shell, login, tty }: Args): string {
   const command = `${quote(shell)} ${login ? '-lc' : '-c'} ${quote(cmd)}`;
-  const inFolder = workdir === undefined ? '' : `cd -- ${quote(workdir)} && `;
+  const inFolder = workdir === undefined ? '' : `cd -- ${folderWord(workdir)} && `;
   const echo = tty ? '' : 'stty -echo; ';
   return `( ${echo}${inFolder}exec ${command} )`;
 }
+
+/** The session knows where `~` is: its shell may have another HOME than the host. */
+const folderWord = (path: string): string =>
+  isAtHome(path) ? `"$HOME"${path === '~' ? '' : quote(path.slice(1))}` : quote(path);

@@ -145,6 +145,8 @@ test('folder, shell and login are as asked for', async () => {
   expect(await run('pwd; echo $0', { workdir: "it's", shell: 'sh' })).toMatchObject({
     output: `${realpathSync(exec.directory)}/it's\nsh\n`,
   });
+  for (const workdir of ['~', '~/'])
+    expect(await run('[ "$PWD" -ef "$HOME" ] && echo home', { workdir })).toMatchObject({ output: 'home\n' });
   expect(await run('shopt -q login_shell && echo login', { login: true })).toMatchObject({
     output: 'login\n',
   });

@@ -3,7 +3,6 @@ import {
   chmodSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   truncateSync,
@@ -11,42 +10,20 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { MAX_TEXT_BYTES } from '../../../tools/files/host-files';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
+import { patchTrial, update, wrap, type Files, type PatchTrial } from '../../helpers/tools/patch-trial';
 import { isPossible, readOnlyMount } from '../../helpers/hosts/unwritable';
 
-let patch: ToolOnHost;
+let patch: PatchTrial;
 beforeEach(() => {
-  patch = toolOnHost('apply_patch');
+  patch = patchTrial();
 });
 afterEach(() => patch.remove());
 
-type Files = Record<string, string>;
-
-function put(files: Files): void {
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(patch.directory, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, content);
-  }
-}
-
-const filesNow = (): Files =>
-  Object.fromEntries(
-    readdirSync(patch.directory, { recursive: true })
-      .map(String)
-      .filter((name) => lstatSync(join(patch.directory, name)).isFile())
-      .map((name) => [name, readFileSync(join(patch.directory, name), 'utf8')]),
-  );
-
-const wrap = (...lines: string[]): string => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
-const update = (...lines: string[]): string => wrap('*** Update File: a', ...lines);
-const apply = (input: string): Promise<unknown> => patch.value({ input });
-
 test('one patch adds, changes, renames and deletes, and says so in the words of Codex', async () => {
-  put({ 'src/app.py': 'import x\n\ndef greet():\n    print("Hi")\n', old: 'x', b: 'one\ntwo\n' });
-  const result = await apply(
+  patch.put({ 'src/app.py': 'import x\n\ndef greet():\n    print("Hi")\n', old: 'x', b: 'one\ntwo\n' });
+  const result = await patch.apply(
     wrap(
       '*** Add File: deep/er/hello.txt',
       '+Hello',
@@ -68,7 +45,7 @@ test('one patch adds, changes, renames and deletes, and says so in the words of 
   expect(result).toBe(
     'Success. Updated the following files:\nA deep/er/hello.txt\nM src/main.py\nM b\nD old\n',
   );
-  expect(filesNow()).toEqual({
+  expect(patch.filesNow()).toEqual({
     'deep/er/hello.txt': 'Hello\n\nworld\n',
     'src/main.py': 'import x\n\ndef greet():\n    print("Hello")\n',
     b: 'one\n2\n',
@@ -84,7 +61,6 @@ test.each<[string, string, string[], string]>([
   ['lines that are only added, at the end', 'a\n', ['@@', '+b', '+c'], 'a\nb\nc\n'],
   ['lines that are only added, behind a heading', 'a\nb\n', ['@@ a', '+x'], 'a\nx\nb\n'],
   ['the end of the file', 'a\nb\na\nb\n', ['@@', ' a', '-b', '+B', '*** End of File'], 'a\nb\na\nB\n'],
-  ['a file without a last newline', 'a\nb', ['@@', '-b', '+B'], 'a\nB\n'],
   ['an empty line that lost its space', 'a\n\nb\n', ['@@', ' a', '', '-b', '+B'], 'a\n\nB\n'],
   ['the first of equal places', 'x\na\nx\na\n', ['@@', '-a', '+A'], 'x\nA\nx\na\n'],
   ['white space behind', 'a  \nb\n', ['@@', ' a', '-b', '+B'], 'a  \nB\n'],
@@ -95,9 +71,9 @@ test.each<[string, string, string[], string]>([
   ['a line that begins with a sign', '-a\n+b\n', ['@@', '--a', '+-A', ' +b'], '-A\n+b\n'],
   ['an empty file', '', ['@@', '+a'], 'a\n'],
 ])('a change applies to %s', async (_what, before, lines, after) => {
-  put({ a: before });
-  await apply(update(...lines));
-  expect(filesNow()).toEqual({ a: after });
+  patch.put({ a: before });
+  await patch.apply(update(...lines));
+  expect(patch.filesNow()).toEqual({ a: after });
 });
 
 test.each([
@@ -112,28 +88,28 @@ test.each([
     wrap('', '*** Update File: a', '@@', '-a', '+b', '', '*** Add File: n', '+n'),
   ],
 ])('a patch applies that is written %s', async (_what, input) => {
-  put({ a: 'a\n' });
-  await apply(input);
-  expect(filesNow()).toMatchObject({ a: 'b\n' });
+  patch.put({ a: 'a\n' });
+  await patch.apply(input);
+  expect(patch.filesNow()).toMatchObject({ a: 'b\n' });
 });
 
 test('sections of one patch build on each other', async () => {
-  put({ a: '1\n2\n' });
-  await apply(
+  patch.put({ a: '1\n2\n' });
+  await patch.apply(
     wrap(
       ...['*** Update File: a', '@@', '-1', '+one'],
       ...['*** Update File: a', '*** Move to: b', '@@', ' one', '-2', '+two'],
       ...['*** Add File: c', '+c', '*** Delete File: c'],
     ),
   );
-  expect(filesNow()).toEqual({ b: 'one\ntwo\n' });
+  expect(patch.filesNow()).toEqual({ b: 'one\ntwo\n' });
 });
 
 test('a renamed file keeps its mode, and a changed link stays a link', async () => {
-  put({ run: 'a\n', real: 'a\n' });
+  patch.put({ run: 'a\n', real: 'a\n' });
   chmodSync(join(patch.directory, 'run'), 0o750);
   symlinkSync('real', join(patch.directory, 'link'));
-  await apply(
+  await patch.apply(
     wrap(
       ...['*** Update File: run', '*** Move to: walk', '@@', '-a', '+b'],
       ...['*** Update File: link', '@@', '-a', '+b'],
@@ -141,13 +117,13 @@ test('a renamed file keeps its mode, and a changed link stays a link', async () 
   );
   expect(statSync(join(patch.directory, 'walk')).mode & 0o777).toBe(0o750);
   expect(lstatSync(join(patch.directory, 'link')).isSymbolicLink()).toBe(true);
-  expect(filesNow()).toEqual({ walk: 'b\n', real: 'b\n' });
+  expect(patch.filesNow()).toEqual({ walk: 'b\n', real: 'b\n' });
 });
 
 test('a changed or renamed file loses its set-user-ID and set-group-ID bits', async () => {
-  put({ run: 'a\n', walk: 'a\n' });
+  patch.put({ run: 'a\n', walk: 'a\n' });
   for (const name of ['run', 'walk']) chmodSync(join(patch.directory, name), 0o6755);
-  await apply(
+  await patch.apply(
     wrap(
       ...['*** Update File: run', '@@', '-a', '+b'],
       ...['*** Update File: walk', '*** Move to: stroll', '@@', '-a', '+b'],
@@ -168,16 +144,16 @@ withMounts('a change that the system refuses', () => {
     ['deletion', ['*** Delete File: vendor/b'], 'vendor'],
     ['replaced file', ['*** Update File: vendor/b', '@@', '-1', '+2'], 'vendor/b'],
   ])('as the last of a patch changes nothing: a %s', async (_what, last, mounted) => {
-    put(before);
+    patch.put(before);
     const inodes = ['a', 'gone'].map(inodeOf);
     const path = join(patch.directory, mounted);
     if (mounted === 'vendor') readOnlyMount.forbid(path);
     else execFileSync('mount', ['--bind', path, path]);
     try {
-      await expect(apply(wrap(...A, ...last))).rejects.toThrow(
+      await expect(patch.apply(wrap(...A, ...last))).rejects.toThrow(
         `file_failed: The file ${join(patch.directory, 'vendor/b')} could not be changed`,
       );
-      expect(filesNow()).toEqual(before);
+      expect(patch.filesNow()).toEqual(before);
       expect(['a', 'gone'].map(inodeOf)).toEqual(inodes);
     } finally {
       readOnlyMount.allow(path);
@@ -187,9 +163,9 @@ withMounts('a change that the system refuses', () => {
 
 test('files whose names are as long as can be are changed and deleted', async () => {
   const [a, b] = ['ä'.repeat(127), 'ö'.repeat(127)] as const;
-  put({ [a]: '1\n', [b]: '1\n' });
-  await apply(wrap(`*** Update File: ${a}`, '@@', '-1', '+2', `*** Delete File: ${b}`));
-  expect(filesNow()).toEqual({ [a]: '2\n' });
+  patch.put({ [a]: '1\n', [b]: '1\n' });
+  await patch.apply(wrap(`*** Update File: ${a}`, '@@', '-1', '+2', `*** Delete File: ${b}`));
+  expect(patch.filesNow()).toEqual({ [a]: '2\n' });
 });
 
 const FIRST = [
@@ -230,7 +206,12 @@ test.each<[string, string[], string[]]>([
   ['a file that is gone', ['*** Update File: gone', '@@', '-x', '+y'], ['after it was deleted']],
   ['a folder to update', ['*** Update File: dir', '@@', '-x', '+y'], ['a folder']],
   ['a folder to delete', ['*** Delete File: dir'], ['dir', 'a folder']],
-  ['a folder in the place of a new file', ['*** Add File: dir', '+x'], ['dir', 'not a regular file']],
+  ['a folder in the place of a new file', ['*** Add File: dir', '+x'], ['dir exists already, as a folder']],
+  [
+    'a path in the home folder',
+    ['*** Add File: ~/x', '+x'],
+    ['~/x lies in the home folder', 'absolute path'],
+  ],
   ['a file to delete that is not there', ['*** Delete File: none'], ['none', 'does not exist']],
   ['an absolute path', ['*** Add File: /tmp/holdfast-x', '+x'], ['/tmp/holdfast-x lies outside']],
   ['a path that leads out', ['*** Add File: dir/../../x', '+x'], ['dir/../../x lies outside']],
@@ -244,12 +225,12 @@ test.each<[string, string[], string[]]>([
   ['a missing path', ['*** Delete File: '], ['a path is missing']],
 ])('%s is refused by name, and none of the patch is applied', async (_what, lines, words) => {
   const before = { a: '1\n', b: 'head\nx\ntwo\n', gone: 'x', 'dir/c': '' };
-  put(before);
+  patch.put(before);
   writeFileSync(join(patch.directory, 'bin'), Buffer.from([0xff, 0xfe]));
   const error = await patch.error({ input: wrap(...FIRST, ...lines) });
   expect(error.code).toBe('patch_failed');
   for (const word of words) expect(error.message).toContain(word);
-  expect(filesNow()).toMatchObject(before);
+  expect(patch.filesNow()).toMatchObject(before);
   expect(readdirSync(patch.directory).sort()).toEqual(['a', 'b', 'bin', 'dir', 'gone']);
 });
 
@@ -266,7 +247,7 @@ test.each([
 });
 
 test('a file that is too large to be changed in memory is refused, and with it the whole patch', async () => {
-  put({ b: 'old\n' });
+  patch.put({ b: 'old\n' });
   writeFileSync(join(patch.directory, 'a'), '');
   truncateSync(join(patch.directory, 'a'), MAX_TEXT_BYTES + 1);
   const input = wrap('*** Update File: b', '@@', '-old', '+new', '*** Update File: a', '@@', '-old', '+new');
@@ -281,7 +262,7 @@ test('a file that is too large to be changed in memory is refused, and with it t
 
 test('a patch that applies nowhere is refused without comparing each line of a long file with each of its own', async () => {
   const lines = 300_000;
-  put({ a: 'same\n'.repeat(lines) });
+  patch.put({ a: 'same\n'.repeat(lines) });
   const input = update('@@', ...Array.from({ length: 5_000 }, () => ' same'), '-other', '+new');
   expect(await patch.error({ input })).toMatchObject({
     code: 'patch_failed',
@@ -290,12 +271,12 @@ test('a patch that applies nowhere is refused without comparing each line of a l
 });
 
 test('if a file cannot be written, none is changed, and nothing is left next to them', async () => {
-  put({ a: '1\n', sub: 'a file, and no folder' });
+  patch.put({ a: '1\n', sub: 'a file, and no folder' });
   const error = await patch.error({
     input: wrap('*** Update File: a', '@@', '-1', '+one', '*** Add File: sub/b', '+b'),
   });
   expect(error.code).toBe('file_failed');
-  expect(filesNow()).toEqual({ a: '1\n', sub: 'a file, and no folder' });
+  expect(patch.filesNow()).toEqual({ a: '1\n', sub: 'a file, and no folder' });
 });
 
 test('it never runs a second time', async () => {
@@ -306,13 +287,13 @@ test('it never runs a second time', async () => {
 });
 
 test('a line of a file that looks like a section is a line of the file', async () => {
-  put({ a: 'old\n*** Delete File: b\n*** End of File\nlast\n', b: 'stays\n' });
-  await apply(update('@@', '-old', '+new', ' *** Delete File: b', ' *** End of File', '-last', '+end'));
-  expect(filesNow()).toEqual({ a: 'new\n*** Delete File: b\n*** End of File\nend\n', b: 'stays\n' });
+  patch.put({ a: 'old\n*** Delete File: b\n*** End of File\nlast\n', b: 'stays\n' });
+  await patch.apply(update('@@', '-old', '+new', ' *** Delete File: b', ' *** End of File', '-last', '+end'));
+  expect(patch.filesNow()).toEqual({ a: 'new\n*** Delete File: b\n*** End of File\nend\n', b: 'stays\n' });
 });
 
 test('a file that a patch changes by two paths has both changes', async () => {
-  put({ b: 'one\ntwo\n', 'real/c': 'x\ny\n' });
+  patch.put({ b: 'one\ntwo\n', 'real/c': 'x\ny\n' });
   symlinkSync('b', join(patch.directory, 'a'));
   symlinkSync('real', join(patch.directory, 'linked'));
   const change = (path: string, from: string, to: string): string[] => [
@@ -321,7 +302,7 @@ test('a file that a patch changes by two paths has both changes', async () => {
     `-${from}`,
     `+${to}`,
   ];
-  await apply(
+  await patch.apply(
     wrap(
       ...change('a', 'one', 'ONE'),
       ...change('b', 'two', 'TWO'),
@@ -329,12 +310,12 @@ test('a file that a patch changes by two paths has both changes', async () => {
       ...change('real/c', 'y', 'Y'),
     ),
   );
-  expect(filesNow()).toMatchObject({ b: 'ONE\nTWO\n', 'real/c': 'X\nY\n' });
+  expect(patch.filesNow()).toMatchObject({ b: 'ONE\nTWO\n', 'real/c': 'X\nY\n' });
   expect(lstatSync(join(patch.directory, 'a')).isSymbolicLink()).toBe(true);
 });
 
 test('a byte order mark stays, whatever becomes of the first line', async () => {
-  put({ a: '\ufeffusing A;\nusing B;\n' });
-  await apply(update('@@', '-using A;', '+using C;', ' using B;'));
-  expect(filesNow()).toEqual({ a: '\ufeffusing C;\nusing B;\n' });
+  patch.put({ a: '\ufeffusing A;\nusing B;\n' });
+  await patch.apply(update('@@', '-using A;', '+using C;', ' using B;'));
+  expect(patch.filesNow()).toEqual({ a: '\ufeffusing C;\nusing B;\n' });
 });

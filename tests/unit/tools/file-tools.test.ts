@@ -4,13 +4,16 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 
@@ -320,5 +323,60 @@ describe('list_dir', () => {
     [{ limit: 5_001 }, 'invalid_input'],
   ])('refuses %j: %s', async (args, code) => {
     expect(await list.error(args)).toMatchObject({ code });
+  });
+});
+
+// bug-ops/zeph#5410: a folder called "~" invites to "rm -rf ~".
+describe('"~" is the home folder, and never a folder of that name', () => {
+  const home = mkdtempSync(join(tmpdir(), 'holdfast-home-'));
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+  beforeAll(() => writeFileSync(join(home, 'a.txt'), 'at home\n'));
+
+  test.each<[string, Record<string, unknown>, unknown]>([
+    ['read_file', { file_path: '~/a.txt' }, 'at home\n'],
+    [
+      'list_dir',
+      { dir_path: '~/' },
+      { entries: [{ path: 'a.txt', type: 'file' }], total: 1, truncated: false },
+    ],
+    [
+      'list_dir',
+      { dir_path: '~' },
+      { entries: [{ path: 'a.txt', type: 'file' }], total: 1, truncated: false },
+    ],
+    [
+      'grep_files',
+      { pattern: 'home', path: '~' },
+      { matches: [{ file: join(home, 'a.txt'), line: 1, text: 'at home' }], truncated: false },
+    ],
+    ['shell', { command: ['pwd'], workdir: '~' }, { output: `${home}\n`, exit_code: 0 }],
+    ['write_file', { file_path: '~/new/b.txt', content: 'x', create_dirs: true }, { bytes: 1 }],
+  ])('%s %j', async (name, args, value) => {
+    const tool = toolOnHost(name, { HOME: home });
+    try {
+      expect(await tool.value(args)).toEqual(value);
+      expect(readdirSync(tool.directory)).toEqual([]);
+    } finally {
+      rmSync(join(home, 'new'), { recursive: true, force: true });
+      tool.remove();
+    }
+  });
+
+  test('without a HOME it is refused with what to write', async () => {
+    const write = toolOnHost('write_file');
+    const error = await write.error({ file_path: '~/a.txt', content: 'x', create_dirs: true });
+    expect(error).toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining('absolute path') as string,
+    });
+    expect(readdirSync(write.directory)).toEqual([]);
+    write.remove();
+  });
+
+  test('a name that only begins with it, or that is written out, is a name', async () => {
+    const write = toolOnHost('write_file', { HOME: home });
+    for (const file_path of ['~$draft.txt', './~']) await write.value({ file_path, content: 'x' });
+    expect(readdirSync(write.directory).sort()).toEqual(['~', '~$draft.txt']);
+    write.remove();
   });
 });

@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -152,6 +161,14 @@ for (const [name, path] of ways) {
       expect(await readFile(join(directory, 'a.rs'), 'utf8')).toBe(FILES['a.rs']);
     });
 
+    test('a file that is larger than memory should hold at once is searched to its end', async () => {
+      const line = `${'y'.repeat(1_023)}\n`;
+      const path = join(grep.directory, 'large');
+      writeFileSync(path, line.repeat(70_000));
+      appendFileSync(path, `${'z'.repeat(20_000_000)}\nneedle\n`);
+      expect(await found({ pattern: 'needle', path: 'large' })).toEqual(['large:70002:needle']);
+    });
+
     test('a long line is cut', async () => {
       writeFileSync(join(grep.directory, 'long'), `x${'y'.repeat(100_000)}\n`);
       expect((await found({ pattern: '^x' }))[0]).toHaveLength('long:1:'.length + 501);
@@ -159,6 +176,9 @@ for (const [name, path] of ways) {
 
     test.each([
       [{ pattern: '(' }, 'invalid_input', '"pattern"'],
+      [{ pattern: 'a(?=b' }, 'invalid_input', '"pattern"'],
+      [{ pattern: '\\Zx' }, 'invalid_input', 'the escape \\Z is unknown'],
+      [{ pattern: 'TODO\\n' }, 'invalid_input', 'each line is searched separately'],
       [{ pattern: '' }, 'invalid_input', '"pattern"'],
       [{ pattern: 'a\nb' }, 'invalid_input', '"pattern"'],
       [{ pattern: 'a', path: 'absent' }, 'not_found', 'absent'],

@@ -1,7 +1,9 @@
 // Searches files without ripgrep, using JavaScript's regular expressions.
 import { Worker } from 'node:worker_threads';
-import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { compiledEntry } from '../../../system/package-root';
+import { toJavaScript } from './expression';
+import { UnsupportedError } from './expression-escapes';
 import type { Match, SearchRequest } from './search';
 
 /** If a file takes more processor time, the expression is backtracking endlessly. */
@@ -46,20 +48,18 @@ export async function searchInNode({ pattern, files, limit, signal }: SearchRequ
   }
 }
 
-/** Supports the flags that ripgrep accepts at the beginning of a pattern. */
 function compile(pattern: string): { source: string; flags: string } {
-  const [inline = '', given = ''] = /^\(\?([ims]+)\)/.exec(pattern) ?? [];
-  const source = pattern.slice(inline.length);
-  // Strict first, like ripgrep; but some escapes that ripgrep accepts are errors in strict mode.
-  for (const flags of [`${given}u`, given]) {
-    try {
-      new RegExp(source, flags);
-      return { source, flags };
-    } catch (err) {
-      if (!flags.includes('u')) throw invalid(pattern, reasonOf(err));
-    }
+  try {
+    const source = toJavaScript(pattern);
+    new RegExp(source, 'v');
+    return { source, flags: 'v' };
+  } catch (err) {
+    // JavaScript's own words are about the translation.
+    throw invalid(
+      pattern,
+      err instanceof UnsupportedError ? err.message : 'invalid, or not supported without ripgrep on the host',
+    );
   }
-  throw invalid(pattern, 'it cannot be read');
 }
 
 const invalid = (pattern: string, reason: string): HoldfastError =>

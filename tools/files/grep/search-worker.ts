@@ -2,25 +2,44 @@
 // where nothing else of the package is: so it has no imports.
 {
   const threads = process.getBuiltinModule('node:worker_threads');
-  const { closeSync, constants, fstatSync, openSync, readFileSync } = process.getBuiltinModule('node:fs');
+  const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
 
-  /** Nobody writes longer text files by hand. */
-  const MAX_FILE_BYTES = 64 * 1024 * 1024;
+  const NEWLINE = 0x0a;
+  /** How much of a file is in memory, unless a line is longer. Nobody writes lines beyond the maximum. */
+  const PART_BYTES = 16 * 1024 * 1024;
+  const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
   const request = threads.workerData as { source: string; flags: string; files: string[]; limit: number };
 
-  const readText = (file: string): string => {
+  /** Calls `each` with the lines of the file. False if it is binary or cannot be read. */
+  const readLines = (file: string, each: (line: string) => void): boolean => {
     let fd: number | undefined;
     try {
       // A pipe may have taken its place in the meantime: it would be waited for without end.
       fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
       const stats = fstatSync(fd);
-      if (!stats.isFile() || stats.size > MAX_FILE_BYTES) return '';
-      const data = readFileSync(fd);
-      return data.includes(0) ? '' : data.toString('utf8');
+      if (!stats.isFile()) return false;
+      // Files of the system say that they are empty.
+      let part = Buffer.allocUnsafe(Math.min(Math.max(stats.size + 1, 65_536), PART_BYTES));
+      let kept = 0;
+      for (let read = 1; read > 0;) {
+        read = readSync(fd, part, kept, part.length - kept, null);
+        const data = part.subarray(0, kept + read);
+        if (data.includes(0, kept)) return false;
+        const until = read === 0 ? data.length : data.lastIndexOf(NEWLINE) + 1;
+        const lines = data.toString('utf8', 0, until).split('\n');
+        if (lines.at(-1) === '') lines.pop();
+        for (const line of lines) each(line);
+        data.copyWithin(0, until);
+        kept = data.length - until;
+        if (kept < part.length) continue;
+        if (kept >= MAX_LINE_BYTES) return false;
+        part = Buffer.concat([part, Buffer.allocUnsafe(kept)]);
+      }
+      return true;
     } catch {
       // Gone in the meantime, or unreadable.
-      return '';
+      return false;
     } finally {
       if (fd !== undefined) closeSync(fd);
     }
@@ -32,12 +51,14 @@
     if (left <= 0) break;
     // Reported first: if the search never returns, this is the file.
     threads.parentPort?.postMessage({ file: index });
-    const lines = readText(file).split('\n');
-    if (lines.at(-1) === '') lines.pop();
     const matches: { file: string; line: number; text: string }[] = [];
-    for (const [at, text] of lines.entries())
-      if (matches.length < left && pattern.test(text)) matches.push({ file, line: at + 1, text });
+    let at = 0;
+    const isText = readLines(file, (text) => {
+      at += 1;
+      if (matches.length < left && pattern.test(text)) matches.push({ file, line: at, text });
+    });
+    if (!isText || matches.length === 0) continue;
     left -= matches.length;
-    if (matches.length > 0) threads.parentPort?.postMessage({ matches });
+    threads.parentPort?.postMessage({ matches });
   }
 }

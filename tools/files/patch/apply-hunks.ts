@@ -1,6 +1,7 @@
 // Applies the hunks of one file to its text. Pure.
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { FileLines } from './find-lines';
+import { endBetween, joinLines, splitLines, type Line } from './line-ends';
 import type { Hunk } from './parse-patch';
 
 const MARK = '\ufeff';
@@ -8,36 +9,38 @@ const MARK = '\ufeff';
 interface Replacement {
   at: number;
   removed: number;
-  lines: string[];
+  lines: Line[];
 }
 
 /**
- * The text with all hunks applied; it ends with a newline. Context lines stay as they are in the file, even if they
- * differ in white space. Throws `patch_failed` with the hunk, what it expects and the nearest match.
+ * The text with all hunks applied. Context lines stay as they are in the file, even if they differ in white space. Changed
+ * lines take the ends of the lines that they replace or stand between, and the last line of the file keeps its end or lack
+ * of one, unless the patch marks it. Throws `patch_failed` with the hunk, what it expects and the nearest match.
  */
 export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): string {
   // No editor shows a byte order mark, so no patch has one: it stays.
   const mark = text.startsWith(MARK) ? MARK : '';
-  // The patch uses "\n"; a file whose lines all end in "\r\n" keeps that.
-  const isDos = text.includes('\r\n') && !/(^|[^\r])\n/.test(text);
-  const plain = text.slice(mark.length);
-  const lines = (isDos ? plain.replaceAll('\r\n', '\n') : plain).split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  const file = new FileLines(lines);
+  const { lines, isOpen, usual } = splitLines(text.slice(mark.length));
+  const file = new FileLines(lines.map((line) => line.text));
   const replacements: Replacement[] = [];
   let from = 0;
   for (const [index, hunk] of hunks.entries()) {
-    const place = locate(file, hunk, from, `hunk ${index + 1} of ${path}`);
-    replacements.push(place);
-    from = place.at + place.removed;
+    const { at, removed } = locate(file, hunk, from, `hunk ${index + 1} of ${path}`);
+    replacements.push({ at, removed, lines: replaced(lines, { at, removed }, hunk, usual) });
+    from = at + removed;
   }
   for (const { at, removed, lines: put } of replacements.reverse()) lines.splice(at, removed, ...put);
-  const joined = lines.map((line) => `${line}\n`).join('');
-  const changed = joined.startsWith(MARK) ? joined : mark + joined;
-  return isDos ? changed.replaceAll('\n', '\r\n') : changed;
+  const told = hunks.findLast(({ lastLine }) => lastLine !== null)?.lastLine;
+  const joined = joinLines(lines, told ? told === 'open' : isOpen);
+  return joined.startsWith(MARK) ? joined : mark + joined;
 }
 
-function locate(file: FileLines, hunk: Hunk, start: number, name: string): Replacement {
+function locate(
+  file: FileLines,
+  hunk: Hunk,
+  start: number,
+  name: string,
+): Pick<Replacement, 'at' | 'removed'> {
   const { lines } = file;
   let from = start;
   for (const heading of hunk.headings) {
@@ -45,13 +48,10 @@ function locate(file: FileLines, hunk: Hunk, start: number, name: string): Repla
     if (at === undefined) throw notFound(file, [heading], { name: `the heading of ${name}`, from });
     from = at + 1;
   }
-  const added = hunk.lines.filter(({ kind }) => kind === 'add').map(({ text }) => text);
   let expected = hunk.lines.filter(({ kind }) => kind !== 'add').map(({ text }) => text);
   // Without a context line: after the heading, otherwise at the end of the file.
-  if (expected.length === 0) {
-    const at = hunk.headings.length > 0 && !hunk.atEnd ? from : lines.length;
-    return { at, removed: 0, lines: added };
-  }
+  if (expected.length === 0)
+    return { at: hunk.headings.length > 0 && !hunk.atEnd ? from : lines.length, removed: 0 };
   let at = file.find(expected, from, hunk.atEnd);
   if (at === undefined && expected.at(-1) === '') {
     // The newline of the last line shows up as an extra empty line.
@@ -59,16 +59,28 @@ function locate(file: FileLines, hunk: Hunk, start: number, name: string): Repla
     at = expected.length > 0 ? file.find(expected, from, hunk.atEnd) : undefined;
   }
   if (at === undefined) throw notFound(file, expected, { name, from, atEnd: hunk.atEnd });
-  return { at, removed: expected.length, lines: replaced(lines, at, hunk, expected.length) };
+  return { at, removed: expected.length };
 }
 
-function replaced(lines: readonly string[], at: number, hunk: Hunk, expected: number): string[] {
-  const put: string[] = [];
+/** The lines that take the place of `removed` ones at `at`. */
+function replaced(
+  lines: readonly Line[],
+  { at, removed }: Pick<Replacement, 'at' | 'removed'>,
+  hunk: Hunk,
+  usual: Line['end'],
+): Line[] {
+  const put: Line[] = [];
   let read = 0;
+  /** Removed lines that no added line has replaced yet. */
+  let gone: Line[] = [];
   for (const { kind, text } of hunk.lines) {
-    if (kind === 'add') put.push(text);
-    else if (read < expected) {
-      if (kind === 'keep') put.push(lines[at + read] ?? text);
+    const old = read < removed ? lines[at + read] : undefined;
+    if (kind === 'add') {
+      const end = gone.shift()?.end ?? endBetween(lines[at + read - 1], lines[at + read], usual);
+      put.push({ text, end });
+    } else if (old) {
+      if (kind === 'keep') put.push(old);
+      gone = kind === 'keep' ? [] : [...gone, old];
       read += 1;
     }
   }

@@ -2,7 +2,7 @@
 import { link, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolders } from '../../../system/make-folder';
-import { besideOf, prepareWrite, type Prepared } from '../atomic-write';
+import { besideOf, prepareAt, type Prepared } from '../atomic-write';
 import { fileError } from '../host-files';
 import type { PatchPlan } from './plan-patch';
 
@@ -19,7 +19,7 @@ export async function changeFiles(contents: PatchPlan['contents']): Promise<void
       path = file;
       if (planned === null) continue;
       await makeFolders(dirname(file));
-      prepared.push(await prepareWrite(file, planned.content, planned.modeOf));
+      prepared.push(await prepareAt(file, planned.content, planned.modeOf));
     }
     for (const one of prepared) {
       path = one.target;

@@ -13,6 +13,8 @@ export interface Hunk {
   lines: HunkLine[];
   /** The hunk's lines are the last of the file. */
   atEnd: boolean;
+  /** Whether the file's last line has a line end afterwards; null: as before. */
+  lastLine: 'open' | 'closed' | null;
 }
 
 export type FileChange =
@@ -27,6 +29,8 @@ const DELETE = '*** Delete File: ';
 const UPDATE = '*** Update File: ';
 const MOVE = '*** Move to: ';
 const END_OF_FILE = '*** End of File';
+/** As `diff -u` writes it behind a last line without a line end. */
+const NO_NEWLINE = '\\ No newline at end of file';
 
 const KINDS: Record<string, HunkLine['kind']> = { ' ': 'keep', '-': 'remove', '+': 'add' };
 
@@ -122,14 +126,22 @@ const isSection = (line: string): boolean =>
   [ADD, DELETE, UPDATE].some((prefix) => line.startsWith(prefix.trim()));
 
 function readContent(reader: Reader): string {
-  let content = '';
-  while (!reader.isAtEnd && reader.current.startsWith('+')) content += `${reader.take().slice(1)}\n`;
-  return content;
+  const lines: string[] = [];
+  while (!reader.isAtEnd && reader.current.startsWith('+')) lines.push(reader.take().slice(1));
+  const isOpen = takeMark(reader, NO_NEWLINE);
+  takeMark(reader, END_OF_FILE);
+  return lines.join('\n') + (isOpen || lines.length === 0 ? '' : '\n');
+}
+
+function takeMark(reader: Reader, mark: string): boolean {
+  const isThere = reader.current.trimEnd() === mark;
+  if (isThere) reader.take();
+  return isThere;
 }
 
 /** The heading of the first hunk may be missing. */
 function readHunk(reader: Reader, isFirst: boolean): Hunk {
-  const hunk: Hunk = { headings: [], lines: [], atEnd: false };
+  const hunk: Hunk = { headings: [], lines: [], atEnd: false, lastLine: null };
   let began = false;
   while (/^@@(\s|$)/.test(reader.current)) {
     began = true;
@@ -137,17 +149,17 @@ function readHunk(reader: Reader, isFirst: boolean): Hunk {
     if (heading.trim() !== '') hunk.headings.push(heading);
   }
   if (!began && !isFirst) throw reader.fault('a hunk must begin with "@@"');
+  let isMarked = false;
   while (!reader.isAtEnd && !isSection(reader.current) && !/^@@(\s|$)/.test(reader.current)) {
-    if (reader.current.trimEnd() === END_OF_FILE) {
-      reader.take();
-      hunk.atEnd = true;
+    if (takeMark(reader, NO_NEWLINE)) markLastLine(hunk);
+    else if (takeMark(reader, END_OF_FILE)) {
+      hunk.atEnd = isMarked = true;
       break;
-    }
-    hunk.lines.push(readLine(reader));
+    } else hunk.lines.push(readLine(reader));
   }
   // Blank lines before the next section are only for readability.
   while (
-    !hunk.atEnd &&
+    !isMarked &&
     isSection(reader.current) &&
     hunk.lines.at(-1)?.text === '' &&
     isBlank(hunk.lines.at(-1))
@@ -155,6 +167,17 @@ function readHunk(reader: Reader, isFirst: boolean): Hunk {
     hunk.lines.pop();
   if (!hunk.lines.some(({ kind }) => kind !== 'keep')) throw reader.fault('the hunk before changes nothing');
   return hunk;
+}
+
+/**
+ * The line before has no end. If it is removed, what replaces it has one, unless that is marked as well; if it stays, the
+ * file tells.
+ */
+function markLastLine(hunk: Hunk): void {
+  hunk.atEnd = true;
+  const kind = hunk.lines.at(-1)?.kind;
+  if (kind === 'add') hunk.lastLine = 'open';
+  if (kind === 'remove') hunk.lastLine = 'closed';
 }
 
 const BLANK: HunkLine = { kind: 'keep', text: '' };

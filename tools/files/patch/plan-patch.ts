@@ -1,10 +1,10 @@
 // Checks a whole patch against the files, so that nothing is written unless all of it applies.
 import { isUtf8 } from 'node:buffer';
-import { lstat, stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { followLinks } from '../atomic-write';
-import { MAX_TEXT_BYTES, openRegular } from '../host-files';
+import { isAtHome, kindOf, MAX_TEXT_BYTES, openRegular } from '../host-files';
 import { applyHunks } from './apply-hunks';
 import type { FileChange } from './parse-patch';
 
@@ -33,40 +33,56 @@ async function planChange(cwd: string, change: FileChange, plan: PatchPlan): Pro
   const { kind, path } = change;
   const full = await placeOf(within(cwd, path));
   switch (kind) {
-    case 'add': {
-      const file = await behindLinks(full);
-      await refuseFolder(file, path, plan);
-      plan.contents.set(file, { content: change.content, modeOf: file });
+    case 'add':
+      await refuseExisting(full, path, plan);
+      plan.contents.set(full, { content: change.content, modeOf: full });
       plan.added.push(path);
       break;
-    }
     case 'delete':
       await refuseMissing(full, path, plan);
       plan.contents.set(full, null);
       plan.deleted.push(path);
       break;
-    case 'update': {
-      if (plan.contents.get(full) === null) throw failed(`${path} is updated after it was deleted or moved.`);
-      const file = await behindLinks(full);
-      const text = await currentText(file, path, plan);
-      const changed = change.hunks.length > 0 ? applyHunks(path, text, change.hunks) : text;
-      const modeOf = plan.contents.get(file)?.modeOf ?? file;
-      const target =
-        change.moveTo === null ? file : await behindLinks(await placeOf(within(cwd, change.moveTo)));
-      if (target !== file) {
-        await refuseFolder(target, change.moveTo ?? path, plan);
-        plan.contents.set(full, null);
-      }
-      plan.contents.set(target, { content: changed, modeOf });
-      plan.modified.push(change.moveTo ?? path);
-    }
+    case 'update':
+      await planUpdate(cwd, { ...change, full }, plan);
   }
 }
 
-const failed = (reason: string): HoldfastError => new HoldfastError('patch_failed', { reason });
+async function planUpdate(
+  cwd: string,
+  { path, moveTo, hunks, full }: Extract<FileChange, { kind: 'update' }> & { full: string },
+  plan: PatchPlan,
+): Promise<void> {
+  if (plan.contents.get(full) === null) throw failed(`${path} is updated after it was deleted or moved.`);
+  const file = plan.contents.has(full) ? full : await behindLinks(full);
+  const text = await currentText(file, path, plan);
+  const content = hunks.length > 0 ? applyHunks(path, text, hunks) : text;
+  const modeOf = plan.contents.get(file)?.modeOf ?? file;
+  const target = moveTo === null ? full : await placeOf(within(cwd, moveTo));
+  if (target === full) plan.contents.set(file, { content, modeOf });
+  else {
+    // Its text would be a file of its own, and what else uses the file would not see the change.
+    if (file !== full)
+      throw failed(
+        `${path} is a symbolic link to ${file}, and a patch moves only files.`,
+        `Update ${path} without "*** Move to", or move the link with a command (mv); nothing was changed.`,
+      );
+    await refuseExisting(target, moveTo ?? path, plan);
+    plan.contents.set(full, null).set(target, { content, modeOf });
+  }
+  plan.modified.push(moveTo ?? path);
+}
+
+const failed = (reason: string, next?: string): HoldfastError =>
+  new HoldfastError('patch_failed', { reason, ...(next !== undefined && { next }) });
 
 /** As in Codex: file references are relative, never absolute. */
 function within(cwd: string, path: string): string {
+  if (isAtHome(path))
+    throw failed(
+      `${path} lies in the home folder, allowed paths below ${cwd}.`,
+      `Use write_file with ${path} or an absolute path; a folder that is really called ~ is "./~". Nothing was changed.`,
+    );
   const normal = normalize(path);
   if (isAbsolute(path) || normal === '..' || normal.startsWith('../') || path.includes('\0'))
     throw failed(`${path} lies outside: got an absolute path or one with "..", allowed paths below ${cwd}.`);
@@ -104,10 +120,18 @@ async function currentText(full: string, path: string, { contents }: PatchPlan):
   }
 }
 
-async function refuseFolder(full: string, path: string, { contents }: PatchPlan): Promise<void> {
-  const stats = contents.has(full) ? undefined : await stat(full).catch(() => undefined);
-  if (stats && !stats.isFile())
-    throw failed(`${path} cannot be written: it exists and is not a regular file.`);
+/** Nothing is replaced that the patch does not show: whether it is a file, a folder or a link that leads nowhere. */
+async function refuseExisting(full: string, path: string, { contents }: PatchPlan): Promise<void> {
+  const planned = contents.get(full);
+  if (planned === null) return;
+  if (planned) throw failed(`${path} is written twice: an earlier section adds it or moves a file to it.`);
+  const stats = await lstat(full).catch(() => undefined);
+  if (!stats) return;
+  const kind = stats.isSymbolicLink() ? 'a symbolic link' : kindOf(stats);
+  const next = stats.isFile()
+    ? `To change it, use "*** Update File: ${path}"; to replace it, put "*** Delete File: ${path}" before that section.`
+    : 'Choose another name.';
+  throw failed(`${path} exists already, as ${kind}, and would be lost.`, `${next} Nothing was changed.`);
 }
 
 async function refuseMissing(full: string, path: string, { contents }: PatchPlan): Promise<void> {
