@@ -1,5 +1,6 @@
 // Follows a bash script, statement by statement, as far as its effects can be determined from the script itself.
 import type { Check, NestedCode } from '../check-run';
+import { lineOfVariable } from '../commands/command-lines';
 import { runCommand } from '../commands/run-command';
 import type { Word } from '../commands/command';
 import { judgeWrite } from '../commands/destructive';
@@ -188,6 +189,13 @@ class Shell {
     const gap = value?.type === 'array' ? SPLIT : '';
     const next = isMore ? before.flatMap((text) => values.map((more) => text + gap + more)) : values;
     this.scope.set(name, next.slice(0, MAX_VARIANTS));
+    if (value) for (const text of next) this.runsLater(lineOfVariable(name, text), this.placeOf(value));
+  }
+
+  /** A command line that another program runs, or the shell at its next prompt. */
+  private runsLater(text: string | undefined, place: Place): void {
+    const scope = Object.assign(this.scope.copy(), { isLater: true });
+    if (text) this.check.nested({ language: 'bash', text, place, depth: this.around.depth, scope });
   }
 
   private declare(node: SyntaxNode): string {

@@ -36,11 +36,16 @@ export const pathOf = (text: string, { scope }: Pick<Command, 'scope'>): string 
 export interface Arguments {
   /** Letters of short options and names of long ones, without dashes. */
   flags: Set<string>;
+  /** The long ones alone, as they were written: GNU programs accept any beginning that is not ambiguous. */
+  long: Set<string>;
   /** Values of the options that take one, by name. */
   values: Map<string, Word[]>;
   /** Arguments that are not options. */
   rest: Word[];
 }
+
+/** Long options without a value that begin like one with a value. */
+const WHOLE = new Set(['head', 'checkpoint']);
 
 /**
  * Separates options from arguments, like getopt.
@@ -49,7 +54,12 @@ export interface Arguments {
  */
 export function parseArguments(words: Word[], taking: string, stops = false): Arguments {
   const takers = new Set(taking.split(' '));
-  const parsed: Arguments = { flags: new Set(), values: new Map(), rest: [] };
+  const longTakers = [...takers].filter((name) => name.length > 1);
+  const taker = (name: string): string | undefined =>
+    takers.has(name) || WHOLE.has(name) || name.length < 2
+      ? name
+      : longTakers.find((long) => long.startsWith(name));
+  const parsed: Arguments = { flags: new Set(), long: new Set(), values: new Map(), rest: [] };
   const keep = (name: string, word: Word | undefined): void => {
     const before = parsed.values.get(name);
     if (word && before) before.push(word);
@@ -65,8 +75,10 @@ export function parseArguments(words: Word[], taking: string, stops = false): Ar
     if (text.startsWith('--')) {
       const [name = '', ...value] = text.slice(2).split('=');
       parsed.flags.add(name);
-      if (value.length > 0) keep(name, { ...word, text: word.text.slice(word.text.indexOf('=') + 1) });
-      else if (takers.has(name)) keep(name, words[++at]);
+      parsed.long.add(name);
+      const full = taker(name) ?? name;
+      if (value.length > 0) keep(full, { ...word, text: word.text.slice(word.text.indexOf('=') + 1) });
+      else if (takers.has(full)) keep(full, words[++at]);
     } else if (/^-./.test(text)) {
       for (let letter = 1; letter < text.length; letter++) {
         const name = text.charAt(letter);
@@ -84,8 +96,15 @@ export function parseArguments(words: Word[], taking: string, stops = false): Ar
   return parsed;
 }
 
-export const hasAny = ({ flags }: Arguments, names: string): boolean =>
-  names.split(' ').some((name) => flags.has(name));
+/** Of long names their beginnings count as well. */
+export const hasAny = ({ flags, long }: Arguments, names: string): boolean =>
+  names
+    .split(' ')
+    .some(
+      (name) =>
+        flags.has(name) ||
+        (name.length > 1 && [...long].some((given) => given !== '' && name.startsWith(given))),
+    );
 
 /** A table of programs, several in one row. */
 export const byName = <T>(rows: [names: string, value: T][]): ReadonlyMap<string, T> =>

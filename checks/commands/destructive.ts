@@ -1,6 +1,7 @@
 // Commands that destroy: a judge for each program, based on its arguments, never on the text of the line.
 import { isCritical, isDisk, isForOwners, isVital, shown } from '../paths';
 import { unquoted } from '../text';
+import { foundRoots } from './found-by-find';
 import { byName, hasAny, parseArguments, pathOf, programName, type Command, type Word } from './command';
 
 type Judge = (command: Command, args: Word[]) => void;
@@ -99,22 +100,6 @@ const changes =
     }
   };
 
-/** Tests that exclude most files; a pattern of `*` does not. */
-const NARROWING =
-  /^-(?:i?name|i?path|i?wholename|i?regex|[acm](?:time|min)|a?newer.*|size|empty|user|group|uid|gid|perm|links|inum|samefile|lname)$/;
-
-/** What `find` would act on: its start folders, if no test excludes most files. */
-export function foundRoots(command: Command): string[] {
-  const args = command.words.slice(1).map(({ text }) => text);
-  const start = args.findIndex((text) => /^[-(!]/.test(text) && !/^-[HLP]$|^-O\d$|^-D$/.test(text));
-  const roots = (start === -1 ? args : args.slice(0, start)).filter((text) => !text.startsWith('-'));
-  const tests = start === -1 ? [] : args.slice(start);
-  const isNarrow = tests.some(
-    (text, at) => NARROWING.test(text) && !/^[*?\uE12A\uE13F]+$/.test(tests[at + 1] ?? ''),
-  );
-  return isNarrow ? [] : roots.map((text) => pathOf(text, command));
-}
-
 const finds: Judge = (command, args) => {
   if (!args.some(({ text }) => text === '-delete')) return;
   for (const root of foundRoots(command))
@@ -122,9 +107,9 @@ const finds: Judge = (command, args) => {
 };
 
 const rsyncs: Judge = (command, args) => {
-  const { flags, rest } = parseArguments(args, 'e rsh exclude include filter');
+  const { long, rest } = parseArguments(args, 'e rsh exclude include filter');
   const target = rest.at(-1);
-  if (!target || ![...flags].some((flag) => flag.startsWith('delete'))) return;
+  if (!target || ![...long].some((flag) => /^del(?:ete|$)/.test(flag))) return;
   const path = pathOf(target.text, command);
   if (isVital(path)) found(command, `it deletes what is in ${shown(path)} and not in the source`);
 };
@@ -146,7 +131,7 @@ const JUDGES = byName<Judge>([
 
 /** Programs that need no closer look: patterns of their arguments, each behind a space. */
 const LINES = byName<[pattern: RegExp, reason: string]>([
-  ['wipefs', [/(?=.* -(?:-all|-force|-offset|[aof]))(?=.* \/dev\/)/, 'it erases the signatures of a disk']],
+  ['wipefs', [/(?=.* -(?:-[af]|-of|[aof]))(?=.* \/dev\/)/, 'it erases the signatures of a disk']],
   ['blkdiscard sfdisk', [/^(?!.* -(?:[ld]|-list|-dump) ).* \/dev\//, 'it erases a disk']],
   ['badblocks', [/(?=.* -\w*w)(?=.* \/dev\/)/, 'it overwrites a disk']],
   ['sgdisk', [/ --(?:zap|clear|delete)| -[Zzod]/, 'it erases the partitions of a disk']],

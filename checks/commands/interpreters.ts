@@ -1,7 +1,8 @@
 // Programs that run code: finds the code and follows it.
 import { GIVES_SHELL, RUNS_REMOTE, type Language } from '../findings';
-import { UNKNOWN, isRemote } from '../text';
+import { UNKNOWN, isRemote, unquoted } from '../text';
 import { parseArguments, pathOf, type Command, type Word } from './command';
+import { isThisMachine } from './network-commands';
 import { unwrapSsh } from './wrappers';
 
 const SHELLS = /^(?:ba|z|da|k|mk|a|r)?sh$/;
@@ -14,6 +15,9 @@ const LANGUAGES: [RegExp, Language][] = [
 ];
 /** Their code is not followed, only checked for coming from the network. */
 const OTHERS = /^(?:perl|ruby|php|lua|Rscript|deno|tclsh|pwsh|fish|osascript)[\d.]*$/;
+
+/** Those that take an address in place of a file. */
+const ADDRESS_RUNNERS = /^(?:deno|bun|uv|npx|bunx)$/;
 
 /** Whether code passed to the program is followed. */
 export const isFollowed = (name: string): boolean => LANGUAGES.some(([pattern]) => pattern.test(name));
@@ -35,6 +39,17 @@ export function runInterpreter(name: string, command: Command): string | undefin
   if (language) return nested(command, language, source);
   if (isRemote(source.text)) command.check.findings.add('remote_code', command.place, RUNS_REMOTE);
   return UNKNOWN;
+}
+
+/** `deno run https://…` fetches code and runs it. */
+export function runsAddress(name: string, command: Command): boolean {
+  if (!ADDRESS_RUNNERS.test(name)) return false;
+  const { rest } = parseArguments(command.words.slice(1), 'c config L log-level import-map with p python');
+  const [first, second] = rest.map(({ text }) => unquoted(text));
+  const address = /^(?:run|serve|test|x)$/.test(first ?? '') ? second : first;
+  if (!/^https?:\/\//.test(address ?? '') || isThisMachine(address ?? '')) return false;
+  command.check.findings.add('remote_code', command.place, RUNS_REMOTE);
+  return true;
 }
 
 /** The code from `-c`, from a script written earlier, or from stdin. Undefined if unknown. */
@@ -73,6 +88,9 @@ function fileSource({ text, place }: Word, command: Command): Word {
 
 const inSameShell = (command: Command, code: Word): string =>
   command.check.nested({ ...command, ...code, language: 'bash' });
+
+/** A command line that another program runs. */
+export const followLater = (command: Command, line: Word): string => nested(command, 'bash', line, true);
 
 /** In a process of its own, or later, as by `trap`: of what it changes, only files are seen here. */
 function nested(command: Command, language: Language, code: Word, isLater = false): string {

@@ -3,7 +3,7 @@ import { UNKNOWN, SECRET, ansiText, boundedJoin, isKnown, marksOf, unquoted, wit
 import { byName, parseArguments, pathOf, type Command, type Word } from './command';
 import type { Scope } from '../bash/scope';
 import { resolvePath } from '../paths';
-import { foundRoots } from './destructive';
+import { foundRoots } from './found-by-find';
 import { holdsSecret, withoutExcluded } from './network-commands';
 
 type Output = (command: Command, args: Word[]) => string;

@@ -2,8 +2,10 @@
 import { UNKNOWN, isRemote, isSecret, REMOTE, unquoted } from '../text';
 import { programName, pathOf, type Command, type Word } from './command';
 import { RUNS_REMOTE } from '../findings';
-import { foundRoots, judgeDestructive } from './destructive';
-import { runInterpreter } from './interpreters';
+import { commandLines, lineOfVariable } from './command-lines';
+import { judgeDestructive } from './destructive';
+import { foundRoots } from './found-by-find';
+import { followLater, runInterpreter, runsAddress } from './interpreters';
 import { judgeNetwork } from './network-commands';
 import { outputOf } from './outputs';
 import { findCommands, unwrap, unwrapEnv, xargsCommand } from './wrappers';
@@ -25,6 +27,9 @@ export function runCommand(command: Command, wrapped = 0): string {
     runCommand({ ...command, ...changes, words }, wrapped + 1);
 
   if (name === 'command' && /^-p?[vV]/.test(args[0]?.text ?? '')) return outputOf('which', command);
+  for (const line of commandLines(name, args)) followLater(command, line);
+  if (/^(?:env|sudo|doas|cross-env)$/.test(name)) followVariables(command, args);
+  if (runsAddress(name, command)) return UNKNOWN;
   const behind = unwrap(name, args);
   if (behind && behind.length > 0) return inner(behind);
   switch (name) {
@@ -46,6 +51,15 @@ export function runCommand(command: Command, wrapped = 0): string {
   if (output !== undefined && name !== 'ssh') return output;
   judgeDestructive(command);
   return judgeNetwork(name, command) ?? outputOf(name, command);
+}
+
+/** `env GIT_SSH_COMMAND=… git fetch`. */
+function followVariables(command: Command, args: Word[]): void {
+  for (const word of args) {
+    const [, variable = '', value = ''] = /^([A-Za-z_]\w*)=([^]*)$/.exec(word.text) ?? [];
+    const text = lineOfVariable(variable, value);
+    if (text !== undefined) followLater(command, { ...word, text });
+  }
 }
 
 /** `./install.sh` after it was downloaded or written: run by the interpreter in its first line. */

@@ -12,14 +12,56 @@ const PREFIXES = byName<[taking: string, own?: number]>([
   ['time', ['f o format output']],
   ['stdbuf', ['i o e input output error']],
   ['strace ltrace', ['o e p s u']],
-  ['watch', ['n interval']],
+  [
+    'setpriv',
+    [
+      'reuid regid groups inh-caps ambient-caps bounding-set securebits pdeathsig ruid euid rgid egid selinux-label apparmor-profile',
+    ],
+  ],
+  [
+    'systemd-run',
+    ['p property u unit M machine H host E setenv uid gid nice working-directory slice description d-none'],
+  ],
+  ['nsenter', ['t target S setuid G setgid']],
+  ['fakeroot xvfb-run dbus-run-session firejail', ['s n a e f p auto-servernum-none']],
+  ['cross-env cross-env-shell', ['']],
   ['timeout gtimeout', ['k s kill-after signal', 1]],
   ['chroot taskset chrt', ['userspec groups', 1]],
   ['flock', ['w E timeout', 1]],
 ]);
 
+/** Programs of which a subcommand runs another program, with their options with a value. */
+const RUNNERS = byName<[subcommand: RegExp, taking: string]>([
+  [
+    'uv rye',
+    [
+      /^run$/,
+      'with with-editable with-requirements p python project directory extra group env-file index-url w m module C',
+    ],
+  ],
+  ['poetry pipenv pdm hatch', [/^run$/, 'C directory P project p e env']],
+  ['npm pnpm', [/^(?:exec|x|dlx)$/, 'p package w workspace C dir prefix']],
+  ['yarn bun', [/^(?:exec|x|dlx)$/, 'cwd p package']],
+  ['bundle', [/^exec$/, '']],
+  ['conda mamba micromamba', [/^run$/, 'n name p prefix cwd']],
+  ['mise direnv doppler op', [/^(?:exec|x|run)$/, 'C cd j jobs p project c config env-file']],
+]);
+
 /** The words of the command that is run; undefined if the program is none of these. */
 export function unwrap(name: string, args: Word[]): Word[] | undefined {
+  const runner = RUNNERS.get(name);
+  if (runner) {
+    const [subcommand, taking] = runner;
+    const [first, ...rest] = parseArguments(args, taking, true).rest;
+    if (!first || !subcommand.test(first.text)) return undefined;
+    const words = parseArguments(rest, taking, true).rest;
+    // The folder comes first: `direnv exec . make`.
+    return afterAssignments(name === 'direnv' ? words.slice(1) : words);
+  }
+  if (name === 'watch') {
+    const { flags, rest } = parseArguments(args, 'n interval q equexit', true);
+    return flags.has('x') || flags.has('exec') ? rest : undefined;
+  }
   const [taking, own = 0] = PREFIXES.get(name) ?? [];
   return taking === undefined
     ? undefined
@@ -33,15 +75,22 @@ function afterAssignments(words: Word[]): Word[] {
 }
 
 /** `env`: the words of its command, none if it prints the environment. */
-export const unwrapEnv = (args: Word[]): Word[] =>
-  afterAssignments(parseArguments(args, 'u C S unset chdir', true).rest);
+export function unwrapEnv(args: Word[], levels = 4): Word[] {
+  const { values, rest } = parseArguments(args, 'u C S unset chdir split-string', true);
+  const [split] = values.get('S') ?? values.get('split-string') ?? [];
+  if (!split || levels === 0) return afterAssignments(rest);
+  // Its words take the place of the option, and may begin with options again.
+  const words = unquoted(split.text).match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
+  const plain = words.map((text) => ({ ...split, text: text.replace(/["']/g, '') }));
+  return unwrapEnv([...plain, ...rest], levels - 1);
+}
 
 /** `ssh`: the words of its command line, none if it reads code from stdin. */
 export const unwrapSsh = (args: Word[]): Word[] =>
   parseArguments(args, 'i p l o F L R D J W b c e m S w E I O Q', true).rest.slice(1);
 
 const LAUNCHERS = byName<(args: Word[]) => Word[]>([
-  ['env', unwrapEnv],
+  ['env', (args) => unwrapEnv(args)],
   ['ssh', unwrapSsh],
   ['xargs parallel', (args) => xargsCommand(args, '')],
 ]);
