@@ -27,6 +27,7 @@ export interface ResetSessionsInput {
 }
 
 export interface ReadContextInput {
+  agent: string;
   /** The folder that relative paths start from; default: the host's. */
   cwd: string | undefined;
   paths: string[];

@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { checkedId, type SessionRef } from '../contracts/ids';
-import { isWithin, real, type SandboxProfile } from './sandbox/profile';
+import { isWithin, real } from './real-path';
+import type { SandboxProfile } from './sandbox/profile';
 import { usualWorkingFolder } from './working-folder';
 
 type Owner = Pick<SessionRef, 'agent' | 'host'>;

@@ -3,7 +3,7 @@
 import { lstatSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { findOnPath, isExecutable } from '../system/executable';
-import { isWithin } from './sandbox/profile';
+import { isWithin } from './real-path';
 
 /** Where to look for programs, and the folders (real paths) that code in the sandbox may write. */
 export interface Trust {

@@ -3,6 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { isAbsolutePath } from '../contracts/ids';
+import { real } from './real-path';
 
 /** Default working folder. */
 export const usualWorkingFolder = (dataDir: string): string => join(dataDir, 'work');
@@ -26,6 +27,12 @@ export function absoluteFolder(folder: string): string {
     throw new HoldfastError('no_working_folder', { got: folder, reason: 'is not an absolute path' });
   return folder;
 }
+
+/**
+ * Where a path leads now, as it is approved: a link may lead elsewhere afterwards. What is not there stays as it is. Throws
+ * like `absoluteFolder`.
+ */
+export const resolvedFolder = (folder: string): string => real(absoluteFolder(folder));
 
 function faultOf(folder: string): string | undefined {
   try {

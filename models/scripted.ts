@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { parseDocument } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
 import * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import type { ChatMessage, ModelProvider, RawReply } from './provider';
@@ -102,18 +102,27 @@ export async function loadReplies(file: string): Promise<ScriptedReply[]> {
   } catch (err) {
     throw new HoldfastError('model_script_invalid', { file, faults: reasonOf(err) });
   }
-  const document = parseDocument(source);
-  const content: unknown = document.errors.length === 0 ? document.toJS() : undefined;
-  if (document.errors.length === 0) return checkedReplies(file, content);
-  const faults = document.errors.map((err) => err.message.split('\n', 1)[0]?.replace(/:$/, '')).join('; ');
-  throw new HoldfastError('model_script_invalid', { file, faults });
-}
-
-/** Throws `model_script_invalid` with every fault. */
-function checkedReplies(file: string, content: unknown): ScriptedReply[] {
-  const faults = faultsOf(content, kindOf);
+  const faults: string[] = [];
+  const content = parsed(source, faults);
+  if (faults.length === 0) faults.push(...faultsOf(content, UNSEEN));
   if (faults.length > 0) throw new HoldfastError('model_script_invalid', { file, faults: faults.join('; ') });
   return content as ScriptedReply[];
+}
+
+/** Parsers quote what they stumble over: of their errors only the kind and the place are told. */
+function parsed(source: string, faults: string[]): unknown {
+  const lines = new LineCounter();
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
+  for (const { code, pos } of document.errors) {
+    const { line, col } = lines.linePos(pos[0]);
+    faults.push(`line ${line}, column ${col} is not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`);
+  }
+  try {
+    return faults.length === 0 ? document.toJS() : undefined;
+  } catch {
+    faults.push('it has an alias that leads nowhere, or too many');
+    return undefined;
+  }
 }
 
 /** Anything may have the name that was given: a pipe would be waited for without end, and a device fills the memory. */
@@ -125,9 +134,15 @@ async function readText(path: string): Promise<string> {
   return file.readFile('utf8');
 }
 
-/** What is wrong with replies, each with its place, what it is, as `shown` words it, and what is allowed there. */
-export function faultsOf(content: unknown, shown: (value: unknown) => string = inspected): string[] {
-  if (!Array.isArray(content)) return [`the top must be a list of replies, got ${shown(content)}`];
+/** How faults name what they are about. */
+interface Wording {
+  value: (value: unknown) => string;
+  keys: (keys: readonly string[]) => string;
+}
+
+/** What is wrong with replies, each with its place, what it is, and what is allowed there. */
+export function faultsOf(content: unknown, shown: Wording = SEEN): string[] {
+  if (!Array.isArray(content)) return [`the top must be a list of replies, got ${shown.value(content)}`];
   return content.flatMap((item: unknown, index) => {
     const at = `reply ${index + 1}`;
     const result = replySchema.safeParse(item);
@@ -138,16 +153,16 @@ export function faultsOf(content: unknown, shown: (value: unknown) => string = i
       return [`${at}: needs "text", "calls" or "fail"`];
     return isExpression(result.data.expect)
       ? []
-      : [`${at}: "expect" is not a regular expression: got ${shown(result.data.expect)}`];
+      : [`${at}: "expect" is not a regular expression: got ${shown.value(result.data.expect)}`];
   });
 }
 
-function faultOf(issue: z.core.$ZodIssue, item: unknown, shown: (value: unknown) => string): string {
-  const got = shown(issue.path.reduce((value, key) => (value as Record<PropertyKey, unknown>)[key], item));
+function faultOf(issue: z.core.$ZodIssue, item: unknown, shown: Wording): string {
+  const got = shown.value(issue.path.reduce((value, key) => (value as Record<PropertyKey, unknown>)[key], item));
   const place = issue.path.length > 0 ? `"${issue.path.join('.')}"` : 'it';
   switch (issue.code) {
     case 'unrecognized_keys':
-      return `unknown ${issue.keys.join(', ')}${issue.path.length > 0 ? ` in ${place}` : `, allowed ${KEYS}`}`;
+      return `${shown.keys(issue.keys)}${issue.path.length > 0 ? ` in ${place}` : `, allowed ${KEYS}`}`;
     case 'invalid_type':
       return `${place} must be of type ${issue.expected}, got ${got}`;
     case 'invalid_union':
@@ -168,6 +183,9 @@ function faultOf(issue: z.core.$ZodIssue, item: unknown, shown: (value: unknown)
 
 const inspected = (value: unknown): string => shorten(inspect(value, { depth: 1, breakLength: Infinity }));
 
+/** Of replies that a program hands over. */
+const SEEN: Wording = { value: inspected, keys: (keys) => `unknown ${keys.join(', ')}` };
+
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -178,6 +196,12 @@ function kindOf(value: unknown): string {
   };
   return kinds[typeof value] ?? 'an object';
 }
+
+/** Of a file that may be any. */
+const UNSEEN: Wording = {
+  value: kindOf,
+  keys: ({ length }) => (length === 1 ? 'an unknown key' : `${length} unknown keys`),
+};
 
 const expression = (source: string): RegExp => new RegExp(source, 'ms');
 

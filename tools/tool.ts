@@ -17,6 +17,7 @@ import type {
   ToolSettings,
 } from '../contracts/tools/tools';
 import type { AppliedChanges, ApplyRequest } from '../contracts/workspaces/own-workspaces';
+import type { FileReach } from '../contracts/workspaces/file-reach';
 import { MAX_TOOL_DEPTH, type ToolGrant } from '../contracts/tools/tool-grant';
 
 /** The agent's own reading position in each session: `output` shows what came since the last look. */
@@ -37,10 +38,10 @@ export interface ToolHost {
    * may do everything that the host's user may.
    */
   confine?: ((cwd: string, argv: readonly string[]) => string[]) | undefined;
-  /** What code in that sandbox may write and see, by real paths. Absent without a sandbox. */
-  sandbox?: { roots: readonly string[]; shows: (path: string) => boolean } | undefined;
-  /** The two for an agent, if they differ from those of others. */
-  confinedFor?: ((agent: string) => Pick<ToolHost, 'confine' | 'sandbox'>) | undefined;
+  /** The same for an agent, if it differs from that of others. */
+  confinedFor?: ((agent: string) => Pick<ToolHost, 'confine'>) | undefined;
+  /** What an agent may read and write here. Absent outside a host's worker. */
+  reachOf?: ((agent: string) => FileReach) | undefined;
   /** Brings changes into an agent's workspace; `cwd` null: the host's own folder. Absent outside a host's worker. */
   workspaces?: { apply: (request: ApplyRequest) => Promise<AppliedChanges> } | undefined;
   /** Enables tool calls for scripts that only a session's terminal reaches. Absent if there are no terminals. */

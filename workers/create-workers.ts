@@ -6,7 +6,7 @@ import { CodeChecks } from '../checks/code-checks';
 import type { CheckCode } from '../activities/host/command-gate';
 import { CancelledCalls } from '../activities/cancelled-calls';
 import { QuotaGate } from '../activities/agents/quota-gate';
-import { ToolRulings } from '../activities/tools/tool-ruling';
+import { resolvedOn, ToolRulings } from '../activities/tools/tool-ruling';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { missingNamespace } from '../contracts/errors/server-away';
 import type { Place } from '../contracts/tools/approvals';
@@ -149,7 +149,7 @@ export async function composeWorkers(
     made.push(closeBlobs);
     made.push(() => configured.close());
     const policy = (): PolicySettings => configured.policy();
-    const rulings = new ToolRulings(tools, policy, checks);
+    const rulings = new ToolRulings(tools, policy, checks, resolvedOn(host));
     made.push(() => checks.close());
     const { drainMs } = options;
     const values = { blobs, images };

@@ -1,5 +1,6 @@
 // What is asked of the workspaces of a host, and what is answered. Pure.
 import type { FileChanges } from '../contracts/workspaces/checkpoints';
+import type { FileReach } from '../contracts/workspaces/file-reach';
 import type { CheckpointSettings } from '../contracts/workspaces/settings';
 import type { MergeConflict } from './changes/merge-files';
 
@@ -7,17 +8,18 @@ export interface WorkspacesOptions {
   /** Where the store of this host lies: a folder of its own, outside of all workspaces. */
   folder: string;
   settings: CheckpointSettings;
-  /** Real paths that are never recorded, such as the data folder. */
-  hidden: readonly string[];
-  /** Whether Holdfast keeps its own files in a folder, by its real path. Such a folder has no checkpoints. */
-  isOwnData: (root: string) => boolean;
+  /** What an agent may read and write: nothing else is recorded or changed for it. */
+  reachOf: (agent: string) => FileReach;
   log: (message: string, facts: object) => void;
 }
 
 export interface WorkspaceOf {
   /** The workspace's folder. */
   cwd: string;
+  /** For which checkpoints are kept. */
   agent: string;
+  /** The agent that works there, whose reach counts. Default: `agent`. */
+  owner?: string | undefined;
 }
 
 export interface RewindChoice extends WorkspaceOf {
@@ -37,6 +39,8 @@ export interface CheckoutChoice {
   /** New or empty. */
   folder: string;
   agent: string;
+  /** The workspace that it is a checkpoint of: what its owner may not read there any more is left out. */
+  of: { cwd: string; owner: string };
 }
 
 export interface ApplyChoice extends WorkspaceOf {

@@ -20,16 +20,19 @@ import type { Merged } from './changes/merge-files';
 import { applyPlan, temporaryPrefix } from './files/apply-plan';
 import { planFiles } from './files/file-plan';
 import { Inside } from './files/inside';
-import { factsMessage, factsWith } from './git/facts';
+import type { ReachInside } from './files/reach-inside';
+import { factsKeeping, factsMessage, factsWith } from './git/facts';
 import {
+  filesIn,
   isNothing,
   ObjectReader,
   readCheckpoint,
   treeDifferences,
   type Recorded,
+  type TreeDifference,
   type TreeEntry,
 } from './git/object-reader';
-import { ObjectWriter } from './git/object-writer';
+import { ObjectWriter, type TreeChange } from './git/object-writer';
 import { Breather } from '../system/processes/breather';
 import { ignoredThen } from './look/ignored-then';
 import type { Surroundings } from './look/surroundings';
@@ -61,6 +64,10 @@ export class WorkspaceInUse {
     private readonly around: Surroundings,
     private readonly choice: Omit<TakeChoice, 'agent'> & Pick<WorkspacesOptions, 'log'>,
   ) {}
+
+  get reach(): ReachInside {
+    return this.choice.reach;
+  }
 
   take(agent: string, more: Pick<TakeChoice, 'also' | 'without' | 'usual'> = {}): Promise<Taken> {
     return takeCheckpoint(this.folder, this.around, { ...this.choice, agent, ...more });
@@ -113,9 +120,10 @@ export class WorkspaceInUse {
       });
   }
 
-  /** Whether this was the last thing that was done, whatever changed since. */
-  isDone(request: string): boolean {
-    return this.folder.load(this.around.prefix).rewound?.request === request;
+  /** What was answered if this was the last thing that was done, whatever changed since. */
+  answerTo(request: string): string | undefined {
+    const { rewound } = this.folder.load(this.around.prefix);
+    return rewound?.request === request ? rewound.answer : undefined;
   }
 
   /** Nothing is known of the folder then, and nothing has begun. */
@@ -155,6 +163,25 @@ export class WorkspaceInUse {
     });
   }
 
+  /** A state to bring back, but for what the agent may not change, which stays as it is in `before`. */
+  async withUnreachable(
+    agent: string,
+    before: Recorded,
+    to: Recorded,
+  ): Promise<{ target: Recorded; kept: ReadonlySet<BytePath> }> {
+    const { git } = this.choice.store;
+    const kinds = await kindsOfChanges(git, before, to);
+    const kept = new Set([...kinds.keys()].filter((path) => !this.mayChange(path)));
+    if (kept.size === 0) return { target: to, kept };
+    const differences = await treeDifferences(git, before.tree, to.tree);
+    const changes = differences.filter(({ path }) => kept.has(path)).map(toBefore);
+    const facts = factsKeeping(to.facts, { of: before.facts, paths: kept, changes });
+    return {
+      target: await readCheckpoint(git, await this.add(agent, to, { changes, contents: [], facts })),
+      kept,
+    };
+  }
+
   /** A state to bring back, with those files of `before` that its ignore rules hide: it says nothing of them. */
   async withIgnored(agent: string, before: Recorded, to: Recorded): Promise<Recorded> {
     const { store, settings } = this.choice;
@@ -186,6 +213,29 @@ export class WorkspaceInUse {
     return this.complete(journal, { onApplied });
   }
 
+  /** A state without what may not be read where it was recorded. */
+  async readable(agent: string, recorded: Recorded, there: ReachInside): Promise<Recorded> {
+    const { git } = this.choice.store;
+    const left = new Set((await filesIn(git, recorded.tree)).filter((path) => !there.mayRead(path)));
+    const { usual, modes, empty } = recorded.facts;
+    const isLeft = (path: BytePath): boolean => !there.mayRead(path.replace(/\/$/, ''));
+    if (left.size === 0 && ![...modes.keys(), ...empty].some(isLeft)) return recorded;
+    const facts = {
+      ...recorded.facts,
+      usual,
+      modes: new Map([...modes].filter(([path]) => !isLeft(path))),
+      empty: new Set([...empty].filter((path) => !isLeft(path))),
+    };
+    const changes = [...left].map((path): TreeChange => [path, null]);
+    return readCheckpoint(git, await this.add(agent, recorded, { changes, contents: [], facts }));
+  }
+
+  /** A path of `kindsOfChanges`: that of a folder ends with a slash. */
+  private mayChange(path: BytePath): boolean {
+    const { reach } = this.choice;
+    return path.endsWith('/') ? reach.mayChangeIn(path.slice(0, -1)) : reach.mayChange(path);
+  }
+
   /** What it has done stays. A workspace whose files cannot be moved is still to be recorded. */
   private giveUp({ agent }: Journal, err: unknown): void {
     rmSync(this.folder.journal, { force: true });
@@ -206,16 +256,17 @@ export class WorkspaceInUse {
       readCheckpoint(git, journal.to),
       readCheckpoint(git, last?.commit ?? journal.before),
     ]);
-    const planned = now.hash === before.hash ? undefined : await kindsOfChanges(git, before, to);
-    const only = planned && {
-      paths: new Set([...planned.keys()].filter((path) => !theirs.has(path))),
+    const planned = await kindsOfChanges(git, before, to);
+    const only = {
+      paths: new Set([...planned.keys()].filter((path) => !theirs.has(path) && this.mayChange(path))),
       before,
     };
     const plan = await planFiles(git, [now, to], only);
     {
       using inside = new Inside(this.around.root);
       using objects = new ObjectReader(git);
-      await applyPlan(plan, { inside, objects, breather: new Breather(), id: journal.id });
+      const { reach } = this.choice;
+      await applyPlan(plan, { inside, reach, objects, breather: new Breather(), id: journal.id });
     }
     crashPoint('rewind-applied');
     const { state } = await this.take(journal.agent, { also: plan.write.map(({ path }) => path) });
@@ -230,6 +281,8 @@ export class WorkspaceInUse {
     return hash;
   }
 }
+
+const toBefore = ({ path, before }: TreeDifference): TreeChange => [path, before];
 
 const isLost = (err: unknown): boolean => err instanceof HoldfastError && err.code === 'checkpoint_missing';
 

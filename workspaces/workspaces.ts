@@ -1,5 +1,7 @@
 // The files of the workspaces of one host: what they were after each step, what differs, and how to get back.
 import { mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { FileReach } from '../contracts/workspaces/file-reach';
 import type { CheckpointOutcome, FileChanges, RewoundFiles } from '../contracts/workspaces/checkpoints';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withLock } from '../system/lock';
@@ -9,6 +11,7 @@ import { fileChanges, readSide } from './changes/file-changes';
 import { fileDiff, type FileDiff } from './changes/file-diff';
 import { refuseForeign } from './changes/foreign-changes';
 import { mergeFiles } from './changes/merge-files';
+import { ReachInside } from './files/reach-inside';
 import { agentsIn, collectStore, joinPacks, releaseAgents, type Cleaned } from './collect-store';
 import { GitFailure, NoGit } from './git/git-run';
 import { checkpointsThere, isNothing, readCheckpoint, type Recorded } from './git/object-reader';
@@ -44,11 +47,11 @@ export class Workspaces {
   }
 
   /** Records what the files are now. Never throws: `off` and `missing` say why there is none. */
-  async checkpoint({ cwd, agent }: WorkspaceOf): Promise<CheckpointOutcome> {
+  async checkpoint({ agent, ...of }: WorkspaceOf): Promise<CheckpointOutcome> {
     try {
       if (this.options.settings.enabled === 'off')
         throw new CheckpointsOff('they are off on this host (`enabled` in [checkpoints])');
-      return await this.using(cwd, async (use) => {
+      return await this.using({ agent, ...of }, async (use) => {
         await use.finishBegun();
         const { state, changes, skipped } = await use.take(agent);
         const { files, bytes, last } = state;
@@ -89,8 +92,9 @@ export class Workspaces {
   /**
    * Fills a new or empty folder with the files of a checkpoint. Throws `checkpoint_missing`, and `invalid_input` for a
    * folder with something in it. Asked again it does nothing.
+   * @returns the checkpoint that the folder is now, which lacks what may not be read any more
    */
-  checkout(choice: CheckoutChoice): Promise<void> {
+  checkout(choice: CheckoutChoice): Promise<string> {
     return this.orFail(() => this.checkOut(choice));
   }
 
@@ -176,7 +180,8 @@ export class Workspaces {
       // left, nothing of anybody can be overwritten.
       const isUnchanged = isOwn(state.rewound, agent) || isNothing(before);
       const expected = isUnchanged ? before.hash : choice.expected;
-      const target = await use.withIgnored(agent, before, to);
+      const reachable = await use.withUnreachable(agent, before, to);
+      const target = await use.withIgnored(agent, before, reachable.target);
       if (!choice.force) await refuseForeign(this.store.git, { ...choice, expected }, [before, target]);
       const changes = await fileChanges(this.store.git, [before, target]);
       const answer: RewoundFiles = { hash: target.hash, before: before.hash, changes };
@@ -186,14 +191,15 @@ export class Workspaces {
     });
   }
 
-  private async checkOut({ hash, folder, agent }: CheckoutChoice): Promise<void> {
-    const to = await readCheckpoint(this.store.git, hash);
+  private async checkOut({ hash, folder, agent, of }: CheckoutChoice): Promise<string> {
+    const recorded = await readCheckpoint(this.store.git, hash);
     const request = JSON.stringify(['checkout', agent, hash]);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    await this.using(folder, async (use) => {
+    return this.using({ cwd: folder, agent }, async (use) => {
       if (readdirSync(folder).length > 0) {
         await use.finishBegun();
-        if (use.isDone(request)) return;
+        const done = use.answerTo(request);
+        if (done !== undefined) return (JSON.parse(done) as { base: string }).base;
         throw new HoldfastError('invalid_input', {
           what: 'The folder to check out to',
           got: folder,
@@ -202,25 +208,32 @@ export class Workspaces {
       }
       // What the store says here is of an earlier folder of this name, which may have been removed since.
       use.forget();
-      const { state } = await use.take(agent, { usual: to.facts.usual });
+      const { state } = await use.take(agent, { usual: recorded.facts.usual });
       const before = await readCheckpoint(this.store.git, state.last?.commit ?? '');
-      await use.move({ agent, before, to, request, answer: {} });
+      const there = realIfThere(of.cwd);
+      const to = await use.readable(agent, recorded, new ReachInside(this.options.reachOf(of.owner), there));
+      await use.move({ agent, before, to, request, answer: { base: to.hash } });
+      return to.hash;
     });
   }
 
   private async merge(choice: ApplyChoice): Promise<AppliedChanges> {
-    const { cwd, agent, dryRun } = choice;
+    const { agent, dryRun } = choice;
     const request = JSON.stringify(['apply', agent, choice.base, choice.theirs]);
     const { git } = this.store;
     const [base, theirs] = await this.sides(choice.base, choice.theirs);
     const leftOut = shownPaths(theirs.facts.left);
-    return this.using(cwd, async (use) => {
+    return this.using(choice, async (use) => {
       await use.finishBegun();
       const { state } = await use.take(agent);
       if (!dryRun && state.rewound?.request === request)
         return { ...(JSON.parse(state.rewound.answer) as AppliedChanges), leftOut };
       const ours = await readCheckpoint(git, state.last?.commit ?? '');
-      const { conflicts, ...merged } = await mergeFiles(git, { base, ours, theirs }, use.folder.path);
+      const sides = { base, ours, theirs };
+      const { conflicts, ...merged } = await mergeFiles(git, sides, {
+        scratch: use.folder.path,
+        reach: use.reach,
+      });
       const hash = conflicts.length > 0 ? ours.hash : await use.add(agent, ours, merged);
       const to = await readCheckpoint(git, hash);
       const applied = await fileChanges(git, [ours, to]);
@@ -236,24 +249,31 @@ export class Workspaces {
   }
 
   /** Throws errors of the catalogue, and what `checkpoint` tells apart. */
-  private async using<T>(cwd: string, work: (use: WorkspaceInUse) => Promise<T>): Promise<T> {
+  private async using<T>(of: WorkspaceOf, work: (use: WorkspaceInUse) => Promise<T>): Promise<T> {
     if (process.platform !== 'linux') throw new CheckpointsOff('checkpoints need Linux');
     this.store.prepare();
-    return this.locked(surroundingsOf(cwd), work);
+    const reach = this.reachOf(of);
+    return this.locked({ around: surroundingsOf(of.cwd, reach), reach }, work);
+  }
+
+  private reachOf({ agent, owner = agent }: Pick<WorkspaceOf, 'agent' | 'owner'>): FileReach {
+    return this.options.reachOf(owner);
   }
 
   /** The same where the folder may have been removed: then it is made again, or nothing stands in for it for a look. */
   private async usingOrMaking<T>(
-    { cwd, dryRun }: Pick<RewindChoice, 'cwd' | 'dryRun'>,
+    choice: RewindChoice,
     work: (use: WorkspaceInUse) => Promise<T>,
   ): Promise<T> {
-    const root = missingRoot(cwd);
-    if (root === undefined) return this.using(cwd, work);
+    const root = missingRoot(choice.cwd);
+    if (root === undefined) return this.using(choice, work);
+    const reach = this.reachOf(choice);
+    refuseOutside(root, reach);
     const { path } = WorkspaceFolder.of(this.options.folder, root);
-    if (dryRun) return this.locked(standIn(path), work, root);
+    if (choice.dryRun) return this.locked({ around: standIn(path), reach, root }, work);
     mkdirSync(root, { mode: 0o700 });
     try {
-      return await this.using(cwd, work);
+      return await this.using(choice, work);
     } catch (err) {
       // A refusal changes nothing. What has begun stays.
       if (readdirSync(root).length === 0) rmdirSync(root);
@@ -262,18 +282,13 @@ export class Workspaces {
   }
 
   private locked<T>(
-    around: Surroundings,
+    { around, reach, root = around.root }: { around: Surroundings; reach: FileReach; root?: string },
     work: (use: WorkspaceInUse) => Promise<T>,
-    root = around.root,
   ): Promise<T> {
-    const { folder, settings, hidden, isOwnData, log } = this.options;
-    // Going back there would undo records of what has run.
-    if (isOwnData(root))
-      throw new CheckpointsOff(
-        `${root} is in Holdfast's data folder, where only the folders in \`work\` and \`trees\` have checkpoints`,
-      );
+    const { folder, settings, log } = this.options;
+    refuseOutside(root, reach);
     const workspace = WorkspaceFolder.of(folder, root);
-    const choice = { store: this.store, settings, hidden: [...hidden, realpathSync(folder)], log };
+    const choice = { store: this.store, settings, reach: new ReachInside(reach, root), log };
     return withLock(workspace.lock, async () => {
       const heard = await unlessIgnored(this.store.git, around, workspace.path);
       return work(new WorkspaceInUse(workspace, heard, choice));
@@ -315,6 +330,21 @@ export class Workspaces {
     this.options.log('a checkpoint could not be taken', { error: reasonOf(err) });
     return { state: 'missing', reason };
   }
+}
+
+/** A folder that is not there has no links in it. */
+function realIfThere(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+/** In the data folder, going back would undo records of what has run. */
+function refuseOutside(root: string, reach: FileReach): void {
+  if (reach.access(root) === 'write') return;
+  throw new CheckpointsOff(`${root} has none: ${reach.outside}`);
 }
 
 const shownPaths = (paths: Iterable<BytePath>): string[] => [...paths].sort(byBytes).map(shownPath);

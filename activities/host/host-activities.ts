@@ -21,7 +21,7 @@ import { isPassing, ofLookBehind } from '../../contracts/errors/passing';
 import type { CodeImport } from '../../contracts/tools/package-names';
 import type { CommandView, Runtime, WaitResult } from '../../contracts/sessions/session';
 import { commandView, type ViewRequest } from '../../exec/host/command-view';
-import { absoluteFolder } from '../../exec/working-folder';
+import { resolvedFolder } from '../../exec/working-folder';
 import type { ObserveReason, Snapshot, Verbs } from '../../exec/protocol';
 import type { AuditLog } from '../../exec/host/audit-log';
 import type { Effect, HostAccess } from '../../exec/host/host-access';
@@ -122,7 +122,9 @@ export function createHostActivities({
 
   const activities: HostActivities = {
     async runCommand(input: RunCommandInput): Promise<CommandView | HeldCommand> {
-      const { ref, commandId: id, runtime, code, cwd } = input;
+      const { ref, commandId: id, runtime, code } = input;
+      // A link may lead elsewhere once it is approved.
+      const cwd = input.cwd === null ? null : resolvedFolder(input.cwd);
       crashPoint('command-arrived');
       const isAgain = sessions.commandRecord(ref, id) !== undefined;
       // The session may have been closed or reset while the checks looked at it, or its holder was starting.
@@ -136,7 +138,7 @@ export function createHostActivities({
         refuseInherited(input, ownership);
         if (input.over !== undefined)
           throw new HoldfastError('not_begun', { session: ref.session, reason: input.over });
-        const held = await gate.held(input, () => folderOf(sessions, input));
+        const held = await gate.held(input, () => folderOf(sessions, { ...input, cwd }));
         if (held) return held;
         if (input.reset) {
           // A missing secret refuses the command before anything is ended for it.
@@ -270,7 +272,7 @@ interface Input {
 
 /** Where a command would begin; null if a holder of an earlier release does not say. */
 async function folderOf(sessions: Terminals, { ref, cwd, reset }: RunCommandInput): Promise<string | null> {
-  if (reset || !sessions.isOpen(ref)) return absoluteFolder(cwd ?? sessions.options.cwd);
+  if (reset || !sessions.isOpen(ref)) return cwd ?? resolvedFolder(sessions.options.cwd);
   return (await sessions.status(ref)).folder ?? null;
 }
 

@@ -101,10 +101,11 @@ export function createToolActivities({
         const result = fitToolResult(await tools.call(call, context, wantsValue));
         return collected.addTo(result, { store: images, agent: input.agent, signal });
       }),
-    readContext: async ({ cwd, paths }) => {
+    readContext: async ({ agent, cwd, paths }) => {
       await confirm?.();
       host?.admit?.('context', 'read_only');
-      return readContext(absoluteFolder(cwd ?? host?.cwd ?? ''), paths, host?.sandbox);
+      const reach = host?.reachOf?.(agent);
+      return reach ? readContext(absoluteFolder(cwd ?? host?.cwd ?? ''), paths, reach) : null;
     },
     invokeTool: (input) =>
       cancelled.beating(input.key, async (signal) => {

@@ -2,10 +2,12 @@
 // policy; the tool's host checks once more before it runs the tool.
 import type { Place, ToolHold } from '../../contracts/tools/approvals';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { isAbsolutePath } from '../../contracts/ids';
 import { asJson } from '../../contracts/text/as-json';
 import { label } from '../../contracts/text/labels';
 import { reasonsText, rulingOnTool, type PolicySettings } from '../../contracts/tools/policy';
 import { argumentsOf, cutValues } from '../../contracts/tools/shown-values';
+import { resolvedFolder } from '../../exec/working-folder';
 import type { ToolRegistry } from '../../tools/registry';
 import type { Tool } from '../../tools/tool';
 import { hashOf, type CheckCode } from '../host/command-gate';
@@ -23,10 +25,13 @@ export class ToolRulings {
     private readonly tools: ToolRegistry,
     private readonly policy: () => PolicySettings,
     private readonly checks: CheckCode,
+    /** With the folder that the place's path leads to now, where this machine can tell. */
+    private readonly resolved: (place: Place) => Place = (place) => place,
   ) {}
 
   /** Empty if the call may run. */
-  async of({ agent, tool: name, args, place }: RuledCall): Promise<{ hold?: ToolHold; denied?: string }> {
+  async of({ agent, tool: name, args, ...call }: RuledCall): Promise<{ hold?: ToolHold; denied?: string }> {
+    const place = this.resolved(call.place);
     const { code, fault } = await this.commandLine(name, args);
     // What cannot be checked may not run.
     if (fault !== undefined) return { denied: `the command of ${name} is not known: ${fault}` };
@@ -86,6 +91,14 @@ export class ToolRulings {
     return known(() => this.tools.find(name));
   }
 }
+
+/** On the machine of a host: its paths lead somewhere here. */
+export const resolvedOn =
+  (host: string | null) =>
+  (place: Place): Place =>
+    place.host === host && place.cwd !== null && isAbsolutePath(place.cwd)
+      ? { ...place, cwd: resolvedFolder(place.cwd) }
+      : place;
 
 /** For arguments that are not sent with the call: with what the approver is shown of them. */
 export const showingArguments = (hold: ToolHold, args: unknown): ToolHold => ({

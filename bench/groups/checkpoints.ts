@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { WITHOUT_LIMITS } from '../../contracts/workspaces/file-reach';
 import { DEFAULT_CHECKPOINTS } from '../../contracts/workspaces/settings';
 import { Workspaces } from '../../workspaces/workspaces';
 import { below, explaining, inTurn, plain, timed, type Row } from '../measure';
@@ -44,8 +45,7 @@ async function ofTree({ name, files, bytes, limitMs }: Tree, folder: string): Pr
   const workspaces = new Workspaces({
     folder: join(folder, 'store'),
     settings: DEFAULT_CHECKPOINTS,
-    hidden: [],
-    isOwnData: () => false,
+    reachOf: () => WITHOUT_LIMITS,
     log: (message, facts) => process.stderr.write(`${message} ${JSON.stringify(facts)}\n`),
   });
   const take = async (): Promise<void> => {

@@ -53,6 +53,8 @@ export interface MakeWorkspaceInput {
   born: string;
   /** The folder that it begins as a copy of; null: the host's own working folder. */
   of: string | null;
+  /** The agent that works there: what it cannot read is not copied. */
+  owner: string;
   /** Null: what is there now. */
   hash: string | null;
   /** Who is to get what it leaves; null: the folder stays. */

@@ -1,6 +1,7 @@
 // Inspects the host's files for a sandbox.
 import { lstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
+import type { Permissions } from '../../contracts/workspaces/file-reach';
 import { listNumeric, readLink } from '../../system/processes/proc';
 import type { Look } from './mounts';
 
@@ -21,11 +22,25 @@ function kind(path: string): 'folder' | 'file' | 'link' | undefined {
 }
 
 /** Whether this user may enter it without the capabilities that root has outside. */
-function isReachable(folder: string): boolean {
-  const { mode, uid, gid } = statSync(folder);
+const isReachable = (folder: string): boolean =>
+  isPermitted(statSync(folder), 'enter') && (folder === '/' || isReachable(dirname(folder)));
+
+/** Whether a path's folders may be entered by this user without capabilities. */
+export function canEnter(path: string): boolean {
+  try {
+    return isReachable(dirname(path));
+  } catch {
+    return false;
+  }
+}
+
+const PERMISSIONS = { read: 0o4, enter: 0o1 };
+
+/** Whether a mode allows this user something, without the capabilities that root has outside. */
+export function isPermitted({ mode, uid, gid }: Permissions, what: keyof typeof PERMISSIONS): boolean {
   const groups = [process.getegid?.(), ...(process.getgroups?.() ?? [])];
-  const bit = uid === process.geteuid?.() ? 0o100 : groups.includes(gid) ? 0o010 : 0o001;
-  return (mode & bit) !== 0 && (folder === '/' || isReachable(dirname(folder)));
+  const shift = uid === process.geteuid?.() ? 6 : groups.includes(gid) ? 3 : 0;
+  return (mode & (PERMISSIONS[what] << shift)) !== 0;
 }
 
 /** A line for a listening socket: number, type, state, inode, path. */

@@ -141,9 +141,11 @@ function protectRepository(
   }
 }
 
-/** Whether the file at a path is visible with these mounts. */
-export const isShown = (path: string, mounts: readonly Mount[]): boolean =>
-  isSeen(path, new Map(mounts.map((mount) => [mount.path, mount.access])));
+/** What mounts make of a path; undefined: it is as outside, but read-only. */
+export function accessTo(mounts: readonly Mount[]): (path: string) => Access | undefined {
+  const rules = new Map(mounts.map(({ path, access }) => [path, access]));
+  return (path) => nearest(path, rules);
+}
 
 /** Whether the path is visible: in an empty folder, a separate rule would only reveal its name. */
 function isSeen(path: string, rules: ReadonlyMap<string, Access>): boolean {

@@ -1,7 +1,7 @@
 // What the sandbox of a host allows its sessions. Plain JSON: it is part of the configuration of holders.
-import { realpathSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { packageRoot } from '../../system/package-root';
+import { isWithin, real } from '../real-path';
 import { usualWorkingFolder } from '../working-folder';
 
 /** Per process, except `processes`, which counts the processes of one session together. */
@@ -133,20 +133,4 @@ export function writableFaults(profile: Omit<SandboxProfile, 'programs' | 'path'
     const isOfData = isWithin(root, dataDir) && !isWithin(root, usualWorkingFolder(dataDir));
     return isOfData || root === dataDir ? [`${root} may not be writable: it is Holdfast's own data`] : [];
   });
-}
-
-/** Whether `path` is `folder` or inside it. */
-export function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith('../'));
-}
-
-/** A path with its links resolved, as far as it exists. */
-export function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : resolve(real(parent), relative(parent, path));
-  }
 }

@@ -6,7 +6,7 @@ import { bubblewrapCommand, type Inside } from './bubblewrap';
 import { limitCommand } from './limits';
 import { hostLook } from './look';
 import { CoverWatch } from './cover-watch';
-import { isShown, lastingCovers, mountsOf } from './mounts';
+import { lastingCovers, mountsOf } from './mounts';
 import type { SandboxNetwork } from './network';
 import { writableRoots, type SandboxProfile } from './profile';
 
@@ -49,9 +49,6 @@ export class Sandbox {
       .filter(({ access }) => access === 'private')
       .map(({ path }) => path);
   }
-
-  /** Whether code in it can see a real path. */
-  readonly shows = (path: string): boolean => isShown(path, mountsOf(this.profile, hostLook));
 
   /** A shell's first process, with its channels in `directory`. Its terminal's leader is bwrap, which dies with it. */
   shell(directory: string, command: readonly string[]): string[] {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { program } from '../../cli/program';
 import { isOwnData } from '../../exec/own-folder';
-import { isWithin } from '../../exec/sandbox/profile';
+import { isWithin } from '../../exec/real-path';
 import { packageRoot } from '../../system/package-root';
 import { MALLOC } from '../../workers/process/worker-process';
 

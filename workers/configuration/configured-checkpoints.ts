@@ -4,8 +4,9 @@ import type { Place } from '../../contracts/tools/approvals';
 import { LOCAL_HOST } from '../../contracts/ids';
 import type { CheckpointsEntry } from '../../contracts/schemas/configuration/checkpoints-configuration';
 import { MIB } from '../../contracts/sessions/quotas';
+import { WITHOUT_LIMITS } from '../../contracts/workspaces/file-reach';
 import type { CheckpointSettings } from '../../contracts/workspaces/settings';
-import { gitDirIn } from '../../workspaces/look/surroundings';
+import { repositoryIn } from '../../workspaces/look/repository';
 
 export const configuredCheckpoints = (entry: CheckpointsEntry): CheckpointSettings => ({
   enabled: entry.enabled,
@@ -35,7 +36,7 @@ export const placesWithCheckpoints =
 function inRepository(folder: string): boolean {
   try {
     for (let at = folder; ; at = dirname(at)) {
-      if (gitDirIn(at) !== undefined) return true;
+      if (repositoryIn(at, WITHOUT_LIMITS)) return true;
       if (at === dirname(at)) return false;
     }
   } catch {

@@ -1,12 +1,14 @@
 // What concerns files of a host's agents: their checkpoints, the folders of those that have one of their own, and how each
 // is confined.
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { agentWorkflowId } from '../../contracts/ids';
+import type { FileReach } from '../../contracts/workspaces/file-reach';
 import type { CheckpointSettings } from '../../contracts/workspaces/settings';
-import { isOwnData, ownFolder, ownFolders, profileOf } from '../../exec/own-folder';
+import { fileReach } from '../../exec/file-reach';
+import { ownFolder, ownFolders, profileOf } from '../../exec/own-folder';
 import type { Sandbox } from '../../exec/sandbox/sandbox';
 import type { Terminals } from '../../exec/terminals';
 import type { ToolHost } from '../../tools/tool';
@@ -46,21 +48,27 @@ export class HostWorkspaces {
     this.workspaces = new Workspaces({
       folder: join(checkpointsFolder(dataDir), host),
       settings: checkpoints,
-      // What the sandbox hides would be visible in a copy.
-      hidden: [realpathSync(dataDir), ...(sessions.options.sandbox?.hidden ?? [])],
-      isOwnData: (root) => isOwnData(dataDir, root),
+      reachOf: this.reachOf,
       log,
     });
     const folderOf = (agent: string): string => ownFolder(dataDir, { agent, host });
     const isConfined = sessions.options.sandbox !== undefined;
     const folder = ownFolders(dataDir, host);
-    this.trees = new OwnTrees({ workspaces: this.workspaces, folder, folderOf, isConfined, log });
+    const { workspaces, reachOf } = this;
+    this.trees = new OwnTrees({ workspaces, folder, folderOf, reachOf, isConfined, log });
     this.looks = new RepeatedLook(
       () => this.collect(),
       (error) => log('what ended agents left could not be removed', { error }),
       COLLECT_EVERY_MS,
     );
   }
+
+  /** What an agent may read and write on this host, whoever does it for it. */
+  readonly reachOf = (agent: string): FileReach => {
+    const { host, sessions } = this.options;
+    const { dataDir, sandbox: profile } = sessions.options;
+    return fileReach(dataDir, profile && profileOf(profile, { agent, host }));
+  };
 
   /** The sandbox of an agent's tools outside sessions: the same as its sessions have. */
   sandboxOf(agent: string): Sandbox | undefined {
@@ -70,12 +78,13 @@ export class HostWorkspaces {
   }
 
   /** The part of `ToolHost` that is about files. */
-  get toolHost(): Pick<ToolHost, 'confine' | 'confinedFor' | 'sandbox' | 'workspaces'> {
+  get toolHost(): Pick<ToolHost, 'confine' | 'confinedFor' | 'reachOf' | 'workspaces'> {
     const { sandbox, sessions } = this.options;
     const { cwd } = sessions.options;
     return {
       ...confinedBy(sandbox),
       confinedFor: (agent) => confinedBy(this.sandboxOf(agent)),
+      reachOf: this.reachOf,
       workspaces: {
         apply: ({ cwd: folder, ...request }) =>
           this.workspaces.applyChanges({ ...request, cwd: folder ?? cwd }),
@@ -132,5 +141,5 @@ export function checkpointStores(dataDir: string): { host: string; bytes: number
 
 const checkpointsFolder = (dataDir: string): string => join(dataDir, 'checkpoints');
 
-const confinedBy = (sandbox: Sandbox | undefined): Pick<ToolHost, 'confine' | 'sandbox'> =>
-  sandbox ? { sandbox, confine: (folder, argv) => sandbox.program(folder, argv) } : {};
+const confinedBy = (sandbox: Sandbox | undefined): Pick<ToolHost, 'confine'> =>
+  sandbox ? { confine: (folder, argv) => sandbox.program(folder, argv) } : {};

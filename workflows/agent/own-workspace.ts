@@ -25,7 +25,9 @@ export class AgentOwnWorkspace {
     const summary = label('make a workspace of its own');
     const { of, hash = null, for: heir = null } = workspace;
     const { firstExecutionRunId: born } = workflowInfo();
-    const wanted = { agent: this.agent, born, of, hash, for: heir };
+    // Its parent, or the agent that it continues.
+    const owner = heir ?? this.input.from?.agent ?? this.agent;
+    const wanted = { agent: this.agent, born, of, owner, hash, for: heir };
     try {
       const { folder, base } = await this.hostWithin(DELIVERY_MS).makeWorkspace.executeWithOptions(
         { summary },

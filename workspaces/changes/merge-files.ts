@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { foldersOn, shownPath, type BytePath } from '../byte-path';
+import type { ReachInside } from '../files/reach-inside';
 import type { TreeFacts } from '../git/facts';
 import { GitFailure, type Git } from '../git/git-run';
 import {
@@ -41,8 +42,15 @@ const isText = (entry: TreeEntry | null): entry is TreeEntry =>
 const isEqual = (a: TreeEntry | null, b: TreeEntry | null): boolean =>
   a?.oid === b?.oid && a?.mode === b?.mode;
 
-/** @param scratch a folder for temporary files */
-export async function mergeFiles(git: Git, sides: MergeSides, scratch: string): Promise<Merged> {
+/**
+ * @param scratch a folder for temporary files
+ * @param reach of the agent whose files are `ours`: what it may not change is a conflict
+ */
+export async function mergeFiles(
+  git: Git,
+  sides: MergeSides,
+  { scratch, reach }: { scratch: string; reach: ReachInside },
+): Promise<Merged> {
   const { base, ours, theirs } = sides;
   const [own, others] = await Promise.all([
     treeDifferences(git, base.tree, ours.tree),
@@ -57,6 +65,7 @@ export async function mergeFiles(git: Git, sides: MergeSides, scratch: string): 
     rmSync(folder, { recursive: true, force: true });
   }
   await merging.checkFolders();
+  merging.checkReach(reach);
   return merging.merged;
 }
 
@@ -105,6 +114,26 @@ class Merging {
         this.conflict(path, 'a folder on its way is a file here');
     const filled = new Set([...recorded, ...added, ...facts.empty].flatMap(foldersOn));
     facts.empty = new Set([...facts.empty].filter((folder) => !filled.has(folder)));
+  }
+
+  /** What the agent's own commands could not do, nobody does for it. */
+  checkReach(reach: ReachInside): void {
+    const { facts, conflicts, changes } = this.merged;
+    const { ours } = this.sides;
+    const folders = [...facts.empty, ...ours.facts.empty].filter(
+      (folder) => facts.empty.has(folder) !== ours.facts.empty.has(folder),
+    );
+    const modes = [...new Set([...facts.modes.keys(), ...ours.facts.modes.keys()])].filter(
+      (path) => facts.modes.get(path) !== ours.facts.modes.get(path),
+    );
+    const paths = [...changes.map(([path]) => path), ...folders, ...modes];
+    const refused = paths.filter((path) =>
+      path.endsWith('/') ? !reach.mayChangeIn(path.slice(0, -1)) : !reach.mayChange(path),
+    );
+    const known = new Set(conflicts.map(({ path }) => path));
+    for (const path of new Set(refused))
+      if (!known.has(shownPath(path)))
+        this.conflict(path, `${reach.limit} ${reach.mayRead(path) ? 'makes it read-only' : 'hides it'} here`);
   }
 
   private async mergeText(

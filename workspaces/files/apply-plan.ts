@@ -17,13 +17,14 @@ import {
 } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { crashPoint } from '../../system/faults/crash-point';
-import { folderOf, foldersOn, joined, type BytePath } from '../byte-path';
+import { folderOf, foldersOn, joined, shownPath, type BytePath } from '../byte-path';
 import { FILE_PERMISSIONS, FOLDER_PERMISSIONS, LINK_MODE } from '../git/facts';
 import { blobHash } from '../git/object-writer';
 import type { ObjectReader } from '../git/object-reader';
 import type { Breather } from '../../system/processes/breather';
 import type { FilePlan, WrittenFile } from './file-plan';
-import { isAway, isDenied, type Inside } from './inside';
+import { isAway, isDenied, withPlace, type Inside } from './inside';
+import type { ReachInside } from './reach-inside';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const OWNER_ALL = 0o700;
@@ -33,6 +34,8 @@ const S_IFREG = 0o100000n;
 
 export interface ApplyTools {
   inside: Inside;
+  /** What lies outside of it is refused as its sandbox would (EROFS): the caller has planned nothing there. */
+  reach: ReachInside;
   objects: ObjectReader;
   breather: Breather;
   /** Names temporary files, and what is moved aside. */
@@ -66,7 +69,11 @@ class Applying {
   async files({ remove, dropFolders, folders, write, fileModes }: FilePlan): Promise<void> {
     await this.each(remove, (path) => this.remove(path));
     await this.each(dropFolders, (path) => this.dropFolder(path));
-    await this.each(folders, (path) => this.makeFolder(path));
+    const { reach } = this.tools;
+    await this.each(
+      folders.filter((path) => reach.mayChange(path)),
+      (path) => this.makeFolder(path),
+    );
     for (const [number, file] of write.entries()) {
       if (number >= write.length / 2) crashPoint('rewind-half');
       await this.write(file, number);
@@ -83,6 +90,7 @@ class Applying {
 
   remove(path: BytePath): void {
     const { inside } = this.tools;
+    this.check(path);
     this.open(folderOf(path));
     const stats = inside.stats(path);
     if (!stats || isFolder(stats)) return;
@@ -93,7 +101,7 @@ class Applying {
     const { inside } = this.tools;
     this.open(folderOf(path));
     const stats = inside.stats(path);
-    if (stats && isFolder(stats)) this.removeFolder(path);
+    if (stats && isFolder(stats) && this.tools.reach.mayChange(path)) this.removeFolder(path);
   }
 
   makeFolder(path: BytePath): void {
@@ -102,6 +110,7 @@ class Applying {
       this.open(folderOf(folder));
       const stats = inside.stats(folder);
       if (stats && isFolder(stats)) continue;
+      this.check(folder);
       if (stats) this.moveAside(folder);
       withPlace(inside.place(folder), (place) => mkdirSync(place, OWNER_ALL));
     }
@@ -110,6 +119,7 @@ class Applying {
   async write(file: WrittenFile, number: number): Promise<void> {
     const { inside, id } = this.tools;
     const { path, mode } = file;
+    this.check(path);
     const folder = folderOf(path);
     if (folder !== '') this.makeFolder(folder);
     this.open(folder);
@@ -128,6 +138,7 @@ class Applying {
 
   setFileMode(path: BytePath, mode: number): void {
     const { inside } = this.tools;
+    this.check(path);
     this.open(folderOf(path));
     const place = inside.place(path);
     if (place === undefined) return;
@@ -142,8 +153,9 @@ class Applying {
   }
 
   setFolderMode(path: BytePath, mode: number): void {
+    const { inside, reach } = this.tools;
+    if (!reach.mayChangeIn(path)) return;
     this.open(folderOf(path));
-    const { inside } = this.tools;
     const stats = inside.folderStats(path);
     // Only the owner may set a mode, even to what it already is.
     if (!stats || (Number(stats.mode) & FOLDER_PERMISSIONS) === mode) return;
@@ -219,6 +231,14 @@ class Applying {
     withPlace(inside.place(from), (old) => withPlace(inside.place(to), (place) => renameSync(old, place)));
   }
 
+  private check(path: BytePath): void {
+    const { reach } = this.tools;
+    if (reach.mayChange(path)) return;
+    throw Object.assign(new Error(`${reach.limit} keeps the agent from changing ${shownPath(path)}`), {
+      code: 'EROFS',
+    });
+  }
+
   /** Lets us enter and write in a folder; its mode, and that of each on the way, is set at the end. */
   private open(path: BytePath): void {
     const { inside } = this.tools;
@@ -228,13 +248,6 @@ class Applying {
         withPlace(inside.folderPlace(folder), (place) => chmodSync(place, Number(stats.mode) | OWNER_ALL));
     }
   }
-}
-
-/** A folder on the way may have gone, or become a link, while this runs. */
-function withPlace<T>(place: Buffer | undefined, work: (place: Buffer) => T): T {
-  if (place === undefined)
-    throw Object.assign(new Error('a folder on the way was removed meanwhile'), { code: 'ENOENT' });
-  return work(place);
 }
 
 /** False if it fails because that is not there, or for one of these reasons. */

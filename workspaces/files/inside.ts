@@ -1,6 +1,15 @@
 // Reaches files of a workspace without leaving it. Code in the workspace may replace any folder by a link at any time,
 // so each folder on the way is opened by itself, never through a link, and its files are named below that descriptor.
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, type BigIntStats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  type BigIntStats,
+} from 'node:fs';
 import { fromBytes, nameOf, toBytes, type BytePath } from '../byte-path';
 
 /** Not among Node's constants: opens a folder that may not be read (open(2)). */
@@ -14,6 +23,13 @@ export const isAway = (err: unknown): boolean => AWAY.has((err as NodeJS.ErrnoEx
 /** Whether an error says that this user may not do that. */
 export const isDenied = (err: unknown): boolean => (err as NodeJS.ErrnoException).code === 'EACCES';
 
+/** A folder on the way may have gone, or become a link, while this runs: throws ENOENT. */
+export function withPlace<T>(place: Buffer | undefined, work: (place: Buffer) => T): T {
+  if (place === undefined)
+    throw Object.assign(new Error('a folder on the way was removed meanwhile'), { code: 'ENOENT' });
+  return work(place);
+}
+
 const below = (fd: number, name: BytePath): Buffer => toBytes(`/proc/self/fd/${fd}/${name}`);
 
 /** The folders from the root to the last one used stay open: paths are best visited in order. */
@@ -21,9 +37,12 @@ export class Inside implements Disposable {
   private readonly root: number;
   private readonly open: { name: BytePath; fd: number }[] = [];
 
-  /** @param root a real path. Throws if it is no folder. */
+  /** @param root a real path. Throws if it is no folder, or leads through a link by now. */
   constructor(root: string) {
     this.root = openSync(root, FOLDER);
+    if (readlinkSync(`/proc/self/fd/${this.root}`) === root) return;
+    closeSync(this.root);
+    throw Object.assign(new Error(`${root} leads elsewhere by now`), { code: 'ELOOP' });
   }
 
   /** How the file system knows a path, until the next call; undefined if its folder is not there. */

@@ -83,6 +83,31 @@ export const fileMode = ({ usual, modes }: TreeFacts, path: BytePath, gitMode: n
 export const folderMode = ({ usual, modes }: TreeFacts, folder: BytePath): number =>
   modes.get(`${folder}/`) ?? usual.folder;
 
+/** The facts of a state in which some paths are as in another one. Those of folders end with a slash. */
+export function factsKeeping(
+  { usual, modes, empty, left }: TreeFacts,
+  {
+    of,
+    paths,
+    changes,
+  }: {
+    of: TreeFacts;
+    paths: ReadonlySet<BytePath>;
+    changes: readonly (readonly [BytePath, { mode: number } | null])[];
+  },
+): TreeFacts {
+  const kept = new Map(modes);
+  for (const path of paths) {
+    kept.delete(path);
+    const mode = of.modes.get(path);
+    if (mode !== undefined) kept.set(path, mode);
+  }
+  const empties = new Set([...empty].filter((folder) => !paths.has(`${folder}/`)));
+  for (const folder of of.empty) if (paths.has(`${folder}/`)) empties.add(folder);
+  const there = changes.flatMap(([path, entry]) => (entry ? [[path, entry] as const] : []));
+  return factsWith({ usual, modes: kept, empty: empties, left }, { of, changes: there });
+}
+
 /** The facts of a state to which files of another one are added. */
 export function factsWith(
   { usual, modes, empty, left }: TreeFacts,

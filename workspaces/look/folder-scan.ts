@@ -23,6 +23,8 @@ export interface ScanChoice {
   /** Whether what was ignored may not be so any more. */
   areRulesNew: boolean;
   hasFilesBelow: (folder: BytePath) => boolean;
+  /** Others are not entered. */
+  isReadable: (folder: BytePath) => boolean;
   ignored: (folders: readonly BytePath[]) => Promise<Set<BytePath>>;
   /** Changes since then cannot be told from earlier ones by their times. */
   settledNs: bigint;
@@ -30,7 +32,7 @@ export interface ScanChoice {
 }
 
 export async function scanFolders(inside: Inside, choice: ScanChoice): Promise<Map<BytePath, FolderFact>> {
-  const { known, areRulesNew, ignored, hasFilesBelow, breather } = choice;
+  const { known, areRulesNew, ignored, isReadable, hasFilesBelow, breather } = choice;
   const found = new Map<BytePath, FolderFact>();
   for (let level: BytePath[] = ['']; level.length > 0;) {
     const unknown: BytePath[] = [];
@@ -48,7 +50,8 @@ export async function scanFolders(inside: Inside, choice: ScanChoice): Promise<M
       const names = [...fact.folders, ...(fact === before ? fact.ignored : [])];
       found.set(folder, { ...fact, folders: [], ignored: [] });
       for (const path of names.map((name) => joined(folder, name)))
-        if (known.has(path) || hasFilesBelow(path)) next.push(path);
+        if (!isReadable(path)) found.get(folder)?.ignored.push(nameOf(path));
+        else if (known.has(path) || hasFilesBelow(path)) next.push(path);
         else if (!areRulesNew && before?.ignored.includes(nameOf(path)))
           found.get(folder)?.ignored.push(nameOf(path));
         else unknown.push(path);

@@ -1,7 +1,7 @@
 // What git says of a workspace: which files may have changed, which are new, what is ignored. git only reads here, and
 // only names come back: contents are read by us.
-import { relative } from 'node:path';
 import { bytePath, fromBytes, isKeepable, shownPath, type BytePath } from '../byte-path';
+import type { ReachInside } from '../files/reach-inside';
 import { GitFailure, type Git } from '../git/git-run';
 import { ignoredPaths } from '../git/ignored-paths';
 import type { Surroundings } from './surroundings';
@@ -14,8 +14,7 @@ export interface Rules {
   excludeFile: string;
   /** Patterns of ignored files that are recorded all the same. */
   include: readonly string[];
-  /** Real paths that are never recorded. */
-  hidden: readonly string[];
+  reach: ReachInside;
   maxFiles: number;
   /**
    * Of one run of git, and of all that ask about ignored folders together. The files are read between two of them, which
@@ -50,7 +49,7 @@ export class GitLooks {
   /** Files that are not in the index and not ignored. Throws `TooManyFiles`. */
   async others(index: string): Promise<BytePath[]> {
     const { root, top, prefix } = this.around;
-    const hidden = this.hiddenPaths().map((path) => `--exclude=/${escaped(prefix + path)}`);
+    const hidden = this.rules.reach.hidden.map((path) => `--exclude=/${escaped(prefix + path)}`);
     const listed = await this.names(
       ['ls-files', '-o', '-z', '--exclude-standard', ...hidden],
       index,
@@ -104,8 +103,7 @@ export class GitLooks {
 
   /** Whether a path may be recorded at all. */
   isRecordable(path: BytePath): boolean {
-    if (!isKeepable(path)) return false;
-    return !this.hiddenPaths().some((hidden) => path === hidden || path.startsWith(`${hidden}/`));
+    return isKeepable(path) && this.rules.reach.mayRead(path);
   }
 
   /** A repository in the workspace: git names only its folder. Its files are recorded like others. */
@@ -131,12 +129,6 @@ export class GitLooks {
       if ((err as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw err;
     }
-  }
-
-  private hiddenPaths(): BytePath[] {
-    return this.rules.hidden
-      .map((path) => bytePath(relative(this.around.root, path)))
-      .filter((path) => path !== '' && !path.startsWith('../') && path !== '..');
   }
 
   private async names(

@@ -8,7 +8,8 @@ import type { Git } from '../git/git-run';
 import { ignoredPaths } from '../git/ignored-paths';
 import { ObjectReader, type Recorded } from '../git/object-reader';
 import { below } from './git-looks';
-import { readText, type Surroundings } from './surroundings';
+import { readText } from './regular-file';
+import type { Surroundings } from './surroundings';
 
 const RULES = '.gitignore';
 

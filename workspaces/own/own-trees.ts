@@ -3,12 +3,13 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import type { FileReach } from '../../contracts/workspaces/file-reach';
 import type { LeftWorkspace, OwnWorkspace } from '../../contracts/workspaces/own-workspaces';
 import type { LeaveWorkspaceInput, MakeWorkspaceInput } from '../../contracts/workspaces/requests-to-hosts';
 import { readJson, writeJson } from '../../system/json-file';
 import { withLock } from '../../system/lock';
 import type { Workspaces } from '../workspaces';
-import { gitDirIn } from '../look/surroundings';
+import { repositoryIn, type Repository } from '../look/repository';
 import { removeTree } from './remove-tree';
 import { addWorktree, moveWorktree, removeWorktree, type Worktree } from './worktree';
 
@@ -37,6 +38,7 @@ export interface OwnTreesOptions {
   /** Where they are, and that of an agent. */
   folder: string;
   folderOf: (agent: string) => string;
+  reachOf: (agent: string) => FileReach;
   /** Whether its shells run in a sandbox. */
   isConfined: boolean;
   log: (message: string, facts: object) => void;
@@ -99,26 +101,27 @@ export class OwnTrees {
 
   private async makeIn(
     folder: string,
-    { agent, born, of, hash, for: heir }: Omit<MakeWorkspaceInput, 'of'> & { of: string },
+    { agent, born, of, owner, hash, for: heir }: Omit<MakeWorkspaceInput, 'of'> & { of: string },
   ): Promise<OwnWorkspace> {
-    const { workspaces } = this.options;
+    const { workspaces, reachOf } = this.options;
     const known = this.read(folder);
     const own = known?.born === born ? known : undefined;
     if (own?.isMade) return { folder: realpathSync(folder), base: own.base };
     // Of an agent of this name that ended before: somebody may still want what is there.
     if (known && !own && existsSync(folder)) moveAside(folder, known.worktree);
-    const base = own?.base ?? hash ?? (await this.now(of, agent));
-    const record: TreeRecord = { agent, born, base, for: heir };
+    const from = own?.base ?? hash ?? (await this.now(of, agent, owner));
+    const record: TreeRecord = { agent, born, base: from, for: heir };
     this.write(folder, record);
     await removeTree(folder, { unseen: true }).catch((err: unknown) => {
       throw failed(err);
     });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    await workspaces.checkout({ hash: base, folder, agent });
-    const worktree = worktreeOf(of, folder, agent);
+    const base = await workspaces.checkout({ hash: from, folder, agent, of: { cwd: of, owner } });
+    const repository = existsSync(of) ? repositoryIn(realpathSync(of), reachOf(owner)) : undefined;
+    const worktree = worktreeOf(repository, folder, agent);
     // A sandbox covers it, and needs a place for that.
     if (!worktree && this.options.isConfined) mkdirSync(join(folder, '.git'), { recursive: true });
-    this.write(folder, { ...record, ...(worktree && { worktree }), isMade: true });
+    this.write(folder, { ...record, base, ...(worktree && { worktree }), isMade: true });
     return { folder: realpathSync(folder), base };
   }
 
@@ -167,8 +170,8 @@ export class OwnTrees {
     return withLock(`${folder}.lock`, () => work(folder));
   }
 
-  private async now(folder: string, agent: string): Promise<string> {
-    const outcome = await this.options.workspaces.checkpoint({ cwd: folder, agent });
+  private async now(folder: string, agent: string, owner = agent): Promise<string> {
+    const outcome = await this.options.workspaces.checkpoint({ cwd: folder, agent, owner });
     if (outcome.state === 'kept') return outcome.hash;
     throw failed(`${folder} has no checkpoint: ${outcome.reason}`);
   }
@@ -201,10 +204,9 @@ function unusedBeside(folder: string): string {
 const recordOf = (folder: string): string => `${folder}.json`;
 
 /** Without one, the folder is a plain copy: an agent works there as well. */
-function worktreeOf(of: string, folder: string, agent: string): Worktree | undefined {
-  const gitDir = gitDirIn(of);
+function worktreeOf(repository: Repository | undefined, folder: string, agent: string): Worktree | undefined {
   try {
-    return gitDir === undefined ? undefined : addWorktree(gitDir, folder, `holdfast-${agent}`);
+    return repository && addWorktree(repository, folder, `holdfast-${agent}`);
   } catch {
     return undefined;
   }

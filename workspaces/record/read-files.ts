@@ -50,6 +50,8 @@ export interface ReadChoice {
   inside: Inside;
   index: () => StatIndex;
   fresh: ReadonlyMap<BytePath, string>;
+  /** Others count as gone. */
+  isReadable: (path: BytePath) => boolean;
   time: LookTime;
   maxFileBytes: number;
   /** The store's, begun when there is something to write. Throws if the store is full. */
@@ -80,6 +82,7 @@ class FileReader {
   constructor(private readonly choice: ReadChoice) {}
 
   async read(path: BytePath): Promise<void> {
+    if (!this.choice.isReadable(path)) return this.gone(path);
     try {
       const stats = this.choice.inside.stats(path);
       const kind = stats && Number(stats.mode) & S_IFMT;

@@ -9,6 +9,7 @@ import { crashPoint } from '../../system/faults/crash-point';
 import { asStorageFailure } from '../../system/storage-failure';
 import { folderOf, nameOf, type BytePath } from '../byte-path';
 import { Inside, isDenied } from '../files/inside';
+import type { ReachInside } from '../files/reach-inside';
 import { factsMessage, type UsualModes } from '../git/facts';
 import { GitFailure } from '../git/git-run';
 import { ObjectWriter } from '../git/object-writer';
@@ -46,8 +47,8 @@ export class WorkspaceSlow extends Error {}
 export interface TakeChoice {
   store: Store;
   settings: CheckpointSettings;
-  /** Real paths that are never recorded. */
-  hidden: readonly string[];
+  /** What is not readable for the agent that works there is not recorded. */
+  reach: ReachInside;
   agent: string;
   /** Files that are recorded whether they are ignored or not. */
   also?: readonly BytePath[];
@@ -137,12 +138,12 @@ class Taking {
     private readonly around: Surroundings,
     private readonly choice: TakeChoice,
   ) {
-    const { hidden, settings } = choice;
-    this.rules = JSON.stringify([around.exclude, settings.include, hidden]);
+    const { reach, settings } = choice;
+    this.rules = JSON.stringify([around.exclude, settings.include, reach.hidden]);
     this.looks = new GitLooks(choice.store.git, around, {
       excludeFile: folder.excludeFile,
       include: settings.include,
-      hidden,
+      reach,
       maxFiles: settings.maxFiles,
       lookMs: LOOK_MS,
     });
@@ -182,7 +183,12 @@ class Taking {
       (path) => this.index.find(path) === undefined,
     );
     const { without } = choice;
-    const paths = [...new Set([...changed, ...others, ...also])]
+    // What was recorded before it was hidden goes from the index.
+    const hidden =
+      before.rules === this.rules
+        ? []
+        : [...this.index.paths()].filter((path) => !this.looks.isRecordable(path));
+    const paths = [...new Set([...changed, ...others, ...also, ...hidden])]
       .filter((path) => without === undefined || !nameBeginsWith(path, without))
       .sort();
     if (before.files + others.length > choice.settings.maxFiles) throw new TooManyFiles();
@@ -202,6 +208,7 @@ class Taking {
       inside,
       index: () => this.index,
       fresh: before.fresh,
+      isReadable: (path) => this.looks.isRecordable(path),
       time,
       maxFileBytes,
       writer,
@@ -214,6 +221,7 @@ class Taking {
       known: before.folders,
       areRulesNew: before.rules !== this.rules || paths.some((path) => nameOf(path) === '.gitignore'),
       hasFilesBelow: (folder) => (now ?? this.index).hasBelow(folder),
+      isReadable: (path) => this.looks.isRecordable(path),
       ignored: (asked) => this.looks.ignored(asked),
       settledNs: time.settledNs,
       breather,

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppliedChanges } from '../../../workspaces/workspace-choices';
-import { everythingIn, TestWorkspace } from './workspace';
+import { everythingIn, ofAgent, TestWorkspace } from './workspace';
 
 let work: TestWorkspace;
 const at = (path: string): string => join(work.cwd, path);
@@ -142,14 +142,16 @@ test('a copy has all files, is a workspace of its own, and shares contents with 
   symlinkSync('dir', at('link'));
   const one = await work.checkpoint();
   const folder = join(work.base, 'copies', 'b');
-  await work.workspaces.checkout({ hash: one.hash, folder, agent: 'b' });
+  await work.workspaces.checkout({ hash: one.hash, folder, agent: 'b', of: ofAgent(work.cwd) });
   expect(everythingIn(folder)).toEqual(everythingIn(work.cwd));
   const copied = await work.checkpoint('b', folder);
   expect(copied).toMatchObject({ hash: one.hash, files: 4 });
-  await work.workspaces.checkout({ hash: one.hash, folder, agent: 'b' });
+  await work.workspaces.checkout({ hash: one.hash, folder, agent: 'b', of: ofAgent(work.cwd) });
   writeFileSync(join(folder, 'tracked.lock'), '2');
   expect((await work.checkpoint('b', folder)).changes).toEqual({ added: 0, modified: 1, deleted: 0 });
-  await expect(work.workspaces.checkout({ hash: one.hash, folder, agent: 'c' })).rejects.toMatchObject({
+  await expect(
+    work.workspaces.checkout({ hash: one.hash, folder, agent: 'c', of: ofAgent(work.cwd) }),
+  ).rejects.toMatchObject({
     code: 'invalid_input',
   });
 });
@@ -161,7 +163,7 @@ async function forked(): Promise<{ base: string; folder: string }> {
   work.write('bin', Buffer.from([0, 1]));
   const { hash } = await work.checkpoint();
   const folder = join(work.base, 'copy');
-  await work.workspaces.checkout({ hash, folder, agent: 'b' });
+  await work.workspaces.checkout({ hash, folder, agent: 'b', of: ofAgent(work.cwd) });
   return { base: hash, folder };
 }
 
@@ -239,7 +241,7 @@ describe('what a copy’s agent (there) and its parent (here) did to files and f
     mkdirSync(at('hollow'));
     const { hash: base } = await work.checkpoint();
     const folder = join(work.base, 'copy');
-    await work.workspaces.checkout({ hash: base, folder, agent: 'b' });
+    await work.workspaces.checkout({ hash: base, folder, agent: 'b', of: ofAgent(work.cwd) });
     execFileSync('sh', ['-ec', commands.there], { cwd: folder });
     execFileSync('sh', ['-ec', commands.here], { cwd: work.cwd });
     const { hash: theirs } = await work.checkpoint('b', folder);

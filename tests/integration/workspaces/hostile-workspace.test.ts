@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isOwnData } from '../../../exec/own-folder';
+import { fileReach } from '../../../exec/file-reach';
 import { count, longTest } from '../../helpers/run/long-run';
 import { everythingIn, TestWorkspace } from './workspace';
 
@@ -170,8 +170,7 @@ test('the data folder is not recorded if it lies in the workspace', async () => 
   const inside = new Workspaces({
     folder: join(data, 'checkpoints'),
     settings: DEFAULT_CHECKPOINTS,
-    hidden: [data],
-    isOwnData: () => false,
+    reachOf: () => fileReach(data, undefined),
     log: () => undefined,
   });
   expect(await inside.checkpoint({ cwd: work.cwd, agent: 'a' })).toMatchObject({ state: 'kept', files: 1 });
@@ -195,7 +194,7 @@ test('a workspace in the data folder that is not for programs has no checkpoints
   // Of a release that recorded it.
   const before = await work.checkpoint('a', data);
   writeFileSync(join(commands, 'two.json'), '{}');
-  work.workspaces = work.withSettings({}, (root) => isOwnData(data, root));
+  work.workspaces = work.withSettings({}, fileReach(data, undefined));
   for (const cwd of [...ownFolders, linked])
     expect(await work.workspaces.checkpoint({ cwd, agent: 'a' })).toMatchObject({
       state: 'off',

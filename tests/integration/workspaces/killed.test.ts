@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CrashPoint } from '../../../system/faults/crash-point';
 import { runDist } from '../../helpers/engines/dist-process';
 import { count } from '../../helpers/run/long-run';
-import { everythingIn, TestWorkspace } from './workspace';
+import { everythingIn, ofAgent, TestWorkspace } from './workspace';
 
 let work: TestWorkspace;
 const at = (path: string): string => join(work.cwd, path);
@@ -22,7 +22,7 @@ function other(method: string, choice: object, point?: CrashPoint): ReturnType<t
   const body = `const { Workspaces } = load('workspaces/workspaces');
     const { DEFAULT_CHECKPOINTS } = load('contracts/workspaces/settings');
     load('system/faults/crash-point').armCrashPoint(args[3]);
-    const workspaces = new Workspaces({ folder: args[0], settings: DEFAULT_CHECKPOINTS, hidden: [], isOwnData: () => false, log() {} });
+    const workspaces = new Workspaces({ folder: args[0], settings: DEFAULT_CHECKPOINTS, reachOf: () => load('contracts/workspaces/file-reach').WITHOUT_LIMITS, log() {} });
     console.log('begun');
     console.log(JSON.stringify(await workspaces[args[1]](JSON.parse(args[2]))));`;
   return runDist(body, work.folder, method, JSON.stringify({ cwd: work.cwd, agent: 'a', ...choice }), armed);
@@ -161,7 +161,7 @@ test('a checkout that is killed is finished by the next one', async () => {
   const { two, second } = await twoStates();
   const folder = join(work.base, 'copy');
   await other('checkout', { hash: two, folder, agent: 'b' }, 'rewind-half').ended;
-  await work.workspaces.checkout({ hash: two, folder, agent: 'b' });
+  await work.workspaces.checkout({ hash: two, folder, agent: 'b', of: ofAgent(work.cwd) });
   expect(everythingIn(folder)).toEqual(second);
 });
 
@@ -170,7 +170,7 @@ test('a checkout that was killed and whose folder was removed leaves nothing in 
   const folder = join(work.base, 'copy');
   await other('checkout', { hash: two, folder, agent: 'b' }, 'rewind-half').ended;
   rmSync(folder, { recursive: true });
-  await work.workspaces.checkout({ hash: one, folder, agent: 'b' });
+  await work.workspaces.checkout({ hash: one, folder, agent: 'b', of: ofAgent(work.cwd) });
   expect(everythingIn(folder)).toEqual(first);
 });
 

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { WITHOUT_LIMITS } from '../../../contracts/workspaces/file-reach';
 import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
 import { OwnTrees } from '../../../workspaces/own/own-trees';
 import { runDist } from '../../helpers/engines/dist-process';
@@ -33,12 +34,12 @@ afterEach(() => work.end());
 function treesIn(data: string): OwnTrees {
   const folder = join(work.base, data, 'trees');
   return new OwnTrees({
-    ...{ workspaces: work.workspaces, folder, isConfined: false, log },
+    ...{ workspaces: work.workspaces, folder, reachOf: () => WITHOUT_LIMITS, isConfined: false, log },
     folderOf: (agent) => join(folder, agent),
   });
 }
 const made = async (trees: OwnTrees, born: string): Promise<{ folder: string; base: string }> =>
-  trees.make({ agent: 'fix', born, of: work.cwd, hash: null, for: 'parent' });
+  trees.make({ agent: 'fix', born, of: work.cwd, owner: 'parent', hash: null, for: 'parent' });
 
 describe('a folder of its own has all files', () => {
   test('under the id of an agent that has left one', async () => {
@@ -170,12 +171,13 @@ describe('folders that their owner may not write in', () => {
       const [store, of, folder] = args;
       const logged = [];
       const log = (message) => logged.push(message);
-      const options = { settings: DEFAULT_CHECKPOINTS, hidden: [], isOwnData: () => false, log };
+      const reachOf = () => load('contracts/workspaces/file-reach').WITHOUT_LIMITS;
+      const options = { settings: DEFAULT_CHECKPOINTS, reachOf, log };
       const trees = new OwnTrees({
-        ...{ workspaces: new Workspaces({ ...options, folder: store }), folder, isConfined: false, log },
+        ...{ workspaces: new Workspaces({ ...options, folder: store }), folder, reachOf, isConfined: false, log },
         folderOf: (agent) => folder + '/' + agent,
       });
-      const make = (agent) => trees.make({ agent, born: '1', of, hash: null, for: 'parent' });
+      const make = (agent) => trees.make({ agent, born: '1', of, owner: 'parent', hash: null, for: 'parent' });
       const own = await make('fix');
       ${body}`;
     const child = runDist(script, work.folder, work.cwd, join(work.base, 'data', 'trees'));

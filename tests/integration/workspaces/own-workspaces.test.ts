@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
 import { MIB } from '../../../contracts/sessions/quotas';
+import { WITHOUT_LIMITS } from '../../../contracts/workspaces/file-reach';
 import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
 import { Workspaces } from '../../../workspaces/workspaces';
 import { call, uniqueId, type Reply } from '../../helpers/engines/temporal';
@@ -101,7 +102,7 @@ test.each([{ files: true }, { files: false }])(
     await agent.result();
     const store = new Workspaces({
       ...{ folder: join(engine.dataDir, 'checkpoints', 'local'), settings: DEFAULT_CHECKPOINTS },
-      ...{ hidden: [], isOwnData: () => false },
+      reachOf: () => WITHOUT_LIMITS,
       log: () => undefined,
     });
     await store.collect({ isLiving: (one) => one !== agent.id });

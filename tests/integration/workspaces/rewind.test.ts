@@ -120,7 +120,7 @@ const AS_USER = `const { Workspaces } = load('workspaces/workspaces');
   if (process.getuid() === 0) { process.setgroups([]); process.setgid(65534); process.setuid(65534); }
   const { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } = require('node:fs');
   const [folder, cwd] = args;
-  const workspaces = new Workspaces({ folder, settings: DEFAULT_CHECKPOINTS, hidden: [], isOwnData: () => false, log: (message) => console.log(message) });
+  const workspaces = new Workspaces({ folder, settings: DEFAULT_CHECKPOINTS, reachOf: () => load('contracts/workspaces/file-reach').WITHOUT_LIMITS, log: (message) => console.log(message) });
   const at = (path) => cwd + '/' + path;
   const checkpoint = (agent = 'a') => workspaces.checkpoint({ cwd, agent });
   const rewind = (to, expected) =>
@@ -183,7 +183,7 @@ test.each(['644', '000'])(
       `${AS_USER}
       const dark = () => chmodSync(at('dark'), parseInt(args[2], 8));
       dark();
-      const fresh = new Workspaces({ folder: folder + '-2', settings: DEFAULT_CHECKPOINTS, hidden: [], isOwnData: () => false, log: console.log });
+      const fresh = new Workspaces({ folder: folder + '-2', settings: DEFAULT_CHECKPOINTS, reachOf: () => load('contracts/workspaces/file-reach').WITHOUT_LIMITS, log: console.log });
       console.log((await fresh.checkpoint({ cwd, agent: 'a' })).state);
       chmodSync(at('dark'), 0o755);
       const one = await checkpoint();

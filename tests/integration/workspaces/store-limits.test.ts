@@ -17,6 +17,7 @@ import { count } from '../../helpers/run/long-run';
 import { until } from '../../helpers/until';
 import { smallDisk } from '../exec/output/small-disk';
 import { TestWorkspace } from './workspace';
+import { WITHOUT_LIMITS } from '../../../contracts/workspaces/file-reach';
 import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
 import { tryLock } from '../../../system/lock';
 import { Git, GitFailure } from '../../../workspaces/git/git-run';
@@ -193,8 +194,7 @@ const disk = smallDisk(8);
       const full = new Workspaces({
         folder: join(disk.path, 'store'),
         settings: DEFAULT_CHECKPOINTS,
-        hidden: [],
-        isOwnData: () => false,
+        reachOf: () => WITHOUT_LIMITS,
         log: () => undefined,
       });
       const take = (): ReturnType<Workspaces['checkpoint']> => full.checkpoint({ cwd: work.cwd, agent: 'a' });

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Checkpoint, CheckpointOutcome } from '../../../contracts/workspaces/checkpoints';
+import { WITHOUT_LIMITS, type FileReach } from '../../../contracts/workspaces/file-reach';
 import { DEFAULT_CHECKPOINTS, type CheckpointSettings } from '../../../contracts/workspaces/settings';
 import { Workspaces } from '../../../workspaces/workspaces';
 
@@ -28,15 +29,11 @@ export class TestWorkspace {
     this.workspaces = this.withSettings(settings);
   }
 
-  withSettings(
-    settings: Partial<CheckpointSettings>,
-    isOwnData: (root: string) => boolean = () => false,
-  ): Workspaces {
+  withSettings(settings: Partial<CheckpointSettings>, reach: FileReach = WITHOUT_LIMITS): Workspaces {
     return new Workspaces({
       folder: this.folder,
       settings: { ...DEFAULT_CHECKPOINTS, ...settings },
-      hidden: [],
-      isOwnData,
+      reachOf: () => reach,
       log: (message, facts) => void this.logged.push(`${message} ${JSON.stringify(facts)}`),
     });
   }
@@ -90,6 +87,9 @@ export class TestWorkspace {
     rmSync(this.base, { recursive: true, force: true });
   }
 }
+
+/** A workspace of the test's agent. */
+export const ofAgent = (cwd: string): { cwd: string; owner: string } => ({ cwd, owner: 'a' });
 
 /** Everything in a folder: kind, mode, content or target, by path as latin1. Without `.git` at its top. */
 export function everythingIn(

@@ -126,7 +126,7 @@ describe('a faulty file', () => {
   test.each([
     ['no list', 'text: hello', ['the top must be a list']],
     ['nothing', '', ['the top must be a list']],
-    ['an unknown key', '- text: a\n  txet: b', ['reply 1', 'txet']],
+    ['an unknown key', '- text: a\n  txet: b', ['reply 1: an unknown key, allowed text']],
     ['text that is no text', '- text: 5', ['reply 1', '"text"']],
     ['neither text nor fail', '- expect: a', ['reply 1: needs "text", "calls" or "fail"']],
     ['a call without a tool', '- calls: [{ args: {} }]', ['reply 1', 'calls.0.tool']],
@@ -139,7 +139,7 @@ describe('a faulty file', () => {
       ['reply 1: "expect" is not a regular expression: got a text'],
     ],
     ['a reply that is no object', '- hello', ['reply 1']],
-    ['broken YAML', '- text: "a', ['quote']],
+    ['broken YAML', '- text: "a', ['line 1', 'missing char']],
     [
       'several faults at once',
       '- txet: a\n- text: a\n  expect: "["\n- text: 5\n- {}',
@@ -152,16 +152,25 @@ describe('a faulty file', () => {
     for (const fault of faults) expect((error as Error).message).toContain(fault);
   });
 
-  test.each(['token: hunter2', 'hunter2', '- text: [hunter2]', '- text: a\n  expect: "(hunter2"'])(
-    'says nothing of what is in it: %j',
-    async (content) => {
-      writeFileSync(file, content);
-      await expect(loadReplies(file)).rejects.toMatchObject({
-        code: 'model_script_invalid',
-        message: expect.not.stringContaining('hunter2') as string,
-      });
-    },
-  );
+  test.each([
+    ...['token: hunter2', 'hunter2', '- text: [hunter2]', '- text: a\n  expect: "(hunter2"'],
+    ...[
+      '- }hunter2',
+      '- |hunter2',
+      '- >hunter2',
+      '- !hunter2!x y',
+      '- *hunter2',
+      '- &a [*a, hunter2',
+      '%hunter2',
+    ],
+    ...['- hunter2: 1', '- text: a\n  usage: { hunter2: 1 }', '- &hunter2 &b x', 'a: 1\na: hunter2'],
+  ])('says nothing of what is in it: %j', async (content) => {
+    writeFileSync(file, content);
+    await expect(loadReplies(file)).rejects.toMatchObject({
+      code: 'model_script_invalid',
+      message: expect.not.stringContaining('hunter2') as string,
+    });
+  });
 
   test('that is a pipe or a device is refused, and keeps no thread', async () => {
     const pipe = join(folder, 'pipe');

@@ -41,6 +41,7 @@ async function read(then: () => void): Promise<{ found: ReadFiles; begun: number
     inside,
     index: () => new StatIndex(''),
     fresh: new Map(),
+    isReadable: () => true,
     time: new LookTime(),
     maxFileBytes: 1_000,
     writer: (bytes) => {

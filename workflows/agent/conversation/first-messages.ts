@@ -17,7 +17,7 @@ export async function firstMessages(agent: string, input: AgentInput): Promise<M
   const copied = from ? await copyOf(from) : [];
   void keepCopied(agent, input, copied);
   if (!context || copied.some(({ role }) => role === 'context')) return copied;
-  const text = await contextOf(context, host ?? LOCAL_HOST, cwd);
+  const text = await contextOf(context, host ?? LOCAL_HOST, { agent, cwd });
   return text === null ? copied : [...copied, { role: 'context', text }];
 }
 
@@ -50,10 +50,14 @@ async function copyOf({ agent, runId, count }: NonNullable<AgentInput['from']>):
   return messages;
 }
 
-async function contextOf(paths: string[], host: string, cwd: string | undefined): Promise<string | null> {
+async function contextOf(
+  paths: string[],
+  host: string,
+  of: { agent: string; cwd: string | undefined },
+): Promise<string | null> {
   try {
     const summary = label(`read ${paths.join(', ')}`);
-    return await toolsOn(host).readContext.executeWithOptions({ summary }, [{ cwd, paths }]);
+    return await toolsOn(host).readContext.executeWithOptions({ summary }, [{ ...of, paths }]);
   } catch (err) {
     throw hostFailure(err, host);
   }

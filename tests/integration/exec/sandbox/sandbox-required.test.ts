@@ -9,7 +9,8 @@ import {
   openSandbox,
   type SandboxChoice,
 } from '../../../../exec/sandbox/open-sandbox';
-import { real, type SandboxProfile } from '../../../../exec/sandbox/profile';
+import { real } from '../../../../exec/real-path';
+import type { SandboxProfile } from '../../../../exec/sandbox/profile';
 import { SessionHost } from '../../../../exec/host/session-host';
 import { noSandbox, sandboxOf } from '../../../helpers/hosts/sandbox';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';

@@ -51,7 +51,7 @@ test('a checkpoint taken after the worker was killed in the middle of cleaning i
   await work.checkpoint('b', cwd);
   const body = `const { Workspaces } = load('workspaces/workspaces');
     const { DEFAULT_CHECKPOINTS } = load('contracts/workspaces/settings');
-    const workspaces = new Workspaces({ folder: args[0], settings: DEFAULT_CHECKPOINTS, hidden: [], isOwnData: () => false, log() {} });
+    const workspaces = new Workspaces({ folder: args[0], settings: DEFAULT_CHECKPOINTS, reachOf: () => load('contracts/workspaces/file-reach').WITHOUT_LIMITS, log() {} });
     await workspaces.collect({ isLiving: (agent) => agent === 'b' });
 `;
   const worker = runDist(body, work.folder);

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { WITHOUT_LIMITS, type FileReach } from '../../../../contracts/workspaces/file-reach';
 import { jsonBytes } from '../../../../contracts/payload-size';
 import { readContext } from '../../../../activities/agents/read-context';
 
@@ -16,7 +17,7 @@ test('pipes and devices among the context are left out, as skills too: neither i
   mkdirSync(join(folder, 'skills', 'stuck'), { recursive: true });
   execFileSync('mkfifo', [join(folder, 'pipe'), join(folder, 'skills', 'stuck', 'SKILL.md')]);
   symlinkSync('/dev/zero', join(folder, 'zeros'));
-  const text = await readContext(folder, ['pipe', 'zeros', 'skills', 'AGENTS.md']);
+  const text = await readContext(folder, ['pipe', 'zeros', 'skills', 'AGENTS.md'], WITHOUT_LIMITS);
   expect(text?.match(/<file path="[^"]*">/g)).toEqual(['<file path="AGENTS.md">']);
 });
 
@@ -24,12 +25,14 @@ test('a skill says what it is for, also where its file has a byte order mark and
   mkdirSync(join(folder, 'skills', 'ship'), { recursive: true });
   const matter = '\ufeff---\r\nname: ship\r\ndescription: How to ship.\r\n---\r\nSteps.\r\n';
   writeFileSync(join(folder, 'skills', 'ship', 'SKILL.md'), matter);
-  expect(await readContext(folder, ['skills'])).toContain('- skills/ship/SKILL.md: ship: How to ship.');
+  expect(await readContext(folder, ['skills'], WITHOUT_LIMITS)).toContain(
+    '- skills/ship/SKILL.md: ship: How to ship.',
+  );
 });
 
 test('of a file that is too large, the model sees the beginning and how much is left out', async () => {
   writeFileSync(join(folder, 'large'), 'a'.repeat(3_000_000));
-  const text = await readContext(folder, ['large']);
+  const text = await readContext(folder, ['large'], WITHOUT_LIMITS);
   expect(text?.length).toBeLessThan(70_000);
   expect(text).toContain('2000000 bytes more are not shown');
 });
@@ -53,7 +56,7 @@ test.each([55_000, 100_000])(
   async (bytes) => {
     const whole = numbered(bytes).trim();
     writeFileSync(join(folder, 'large'), whole);
-    const shown = inFile(await readContext(folder, ['large']));
+    const shown = inFile(await readContext(folder, ['large'], WITHOUT_LIMITS));
     if (bytes <= 64_000) expect(shown).toBe(whole);
     else expectCut(shown, whole);
     expect(jsonBytes(shown)).toBeLessThanOrEqual(64_000);
@@ -64,7 +67,7 @@ test.each([55_000, 100_000])(
 test('of a file above 1 MB, what is left out of its first megabyte is told exactly, and what follows too', async () => {
   const whole = numbered(3_000_000);
   writeFileSync(join(folder, 'large'), whole);
-  const [shown = '', rest] = inFile(await readContext(folder, ['large'])).split(
+  const [shown = '', rest] = inFile(await readContext(folder, ['large'], WITHOUT_LIMITS)).split(
     '\n[… 2000000 bytes more are not shown …]',
   );
   expect(rest).toBe('');
@@ -74,7 +77,7 @@ test('of a file above 1 MB, what is left out of its first megabyte is told exact
 test('several large files have 250,000 bytes together, with the first line of the first and the last of the last', async () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   for (const name of names) writeFileSync(join(folder, name), numbered(55_000));
-  const text = (await readContext(folder, names)) ?? '';
+  const text = (await readContext(folder, names, WITHOUT_LIMITS)) ?? '';
   expect(jsonBytes(text)).toBeLessThanOrEqual(250_000);
   expect(jsonBytes(text)).toBeGreaterThan(200_000);
   expect(text).toMatch(/^These files apply to the whole conversation\.\n\n<file path="a">\n000000000\n/);
@@ -82,46 +85,39 @@ test('several large files have 250,000 bytes together, with the first line of th
   expect(text.match(/characters left out/g)).toHaveLength(1);
 });
 
-describe('on a host with a sandbox', () => {
+describe('what the agent may not read is not in its context', () => {
   let outside: string;
-  const shows = (): boolean => true;
   beforeEach(() => {
     outside = mkdtempSync(join(tmpdir(), 'holdfast-outside-'));
     writeFileSync(join(outside, 'key'), 'canary');
+    mkdirSync(join(outside, 'ship'));
+    writeFileSync(join(outside, 'ship', 'SKILL.md'), '---\nname: ship\n---\n');
     writeFileSync(join(folder, 'OWN.md'), 'own');
   });
   afterEach(() => rmSync(outside, { recursive: true }));
 
-  test('no link that was made in a folder that can be written leads out of it', async () => {
+  const without = (hidden: string): FileReach => ({
+    ...WITHOUT_LIMITS,
+    mayRead: (path) => path !== hidden && !path.startsWith(`${hidden}/`),
+  });
+
+  test('by its own path, by a way with "..", by a link to it, and as a skill', async () => {
     symlinkSync(join(outside, 'key'), join(folder, 'LINKED.md'));
     symlinkSync(outside, join(folder, 'skills'));
-    const paths = ['LINKED.md', 'OWN.md', 'skills/key', join(outside, 'key')];
-    for (const roots of [[folder], ['/somewhere', folder]]) {
-      const text = await readContext(folder, paths.slice(0, 3), { roots, shows });
-      expect(text).toContain('own');
-      expect(text).not.toContain('canary');
-      // Named outside by the person who started the agent.
-      expect(await readContext(folder, paths.slice(3), { roots, shows })).toContain('canary');
-    }
-    expect(await readContext(folder, paths.slice(0, 1))).toContain('canary');
-  });
-
-  test('a working folder named through a link is the one that the link leads to', async () => {
-    symlinkSync(join(outside, 'key'), join(folder, 'LINKED.md'));
-    symlinkSync(folder, join(outside, 'work'));
-    const sandbox = { roots: [folder], shows };
-    const text = await readContext(join(outside, 'work'), ['LINKED.md', 'OWN.md'], sandbox);
+    const around = `../${basename(outside)}/key`;
+    const paths = ['LINKED.md', 'skills', 'skills/key', join(outside, 'key'), around, 'OWN.md'];
+    const text = await readContext(folder, paths, without(outside));
     expect(text).toContain('own');
-    expect(text).not.toContain('canary');
+    expect(text).not.toMatch(/canary|ship/);
+    expect((await readContext(folder, paths, WITHOUT_LIMITS))?.match(/canary|SKILL/g)).toHaveLength(5);
   });
 
-  test('no link leads to what the sandbox hides in the same folder', async () => {
+  test('in a hidden place of its own folder', async () => {
     mkdirSync(join(folder, 'hidden'));
     writeFileSync(join(folder, 'hidden', 'key'), 'canary');
     symlinkSync(join(folder, 'hidden', 'key'), join(folder, 'LINKED.md'));
-    const hides = (path: string): boolean => !path.startsWith(join(folder, 'hidden'));
-    const sandbox = { roots: [folder], shows: hides };
-    const text = await readContext(folder, ['LINKED.md', 'OWN.md'], sandbox);
+    const reach = without(join(folder, 'hidden'));
+    const text = await readContext(folder, ['LINKED.md', 'hidden/key', 'OWN.md'], reach);
     expect(text).toContain('own');
     expect(text).not.toContain('canary');
   });

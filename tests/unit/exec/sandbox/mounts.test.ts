@@ -5,12 +5,8 @@ import { bubblewrapCommand } from '../../../../exec/sandbox/bubblewrap';
 import { limitCommand } from '../../../../exec/sandbox/limits';
 import { lastingCovers, mountsOf, type Access, type Look } from '../../../../exec/sandbox/mounts';
 import { packageRoot } from '../../../../system/package-root';
-import {
-  isWithin,
-  packageParts,
-  writableFaults,
-  type SandboxProfile,
-} from '../../../../exec/sandbox/profile';
+import { isWithin } from '../../../../exec/real-path';
+import { packageParts, writableFaults, type SandboxProfile } from '../../../../exec/sandbox/profile';
 
 const PROFILE: SandboxProfile = {
   kind: 'bubblewrap',

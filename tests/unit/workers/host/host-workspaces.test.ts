@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterEach(() => own.end());
 
 async function folderOf(agent: string): Promise<string> {
-  const wanted = { agent, born: '1', of: own.cwd, hash: null, for: 'parent' };
+  const wanted = { agent, born: '1', owner: 'a', of: own.cwd, hash: null, for: 'parent' };
   return (await files.trees.make(wanted)).folder;
 }
 
