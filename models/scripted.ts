@@ -158,7 +158,9 @@ export function faultsOf(content: unknown, shown: Wording = SEEN): string[] {
 }
 
 function faultOf(issue: z.core.$ZodIssue, item: unknown, shown: Wording): string {
-  const got = shown.value(issue.path.reduce((value, key) => (value as Record<PropertyKey, unknown>)[key], item));
+  const got = shown.value(
+    issue.path.reduce((value, key) => (value as Record<PropertyKey, unknown>)[key], item),
+  );
   const place = issue.path.length > 0 ? `"${issue.path.join('.')}"` : 'it';
   switch (issue.code) {
     case 'unrecognized_keys':

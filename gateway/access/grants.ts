@@ -38,6 +38,21 @@ export function requireRole(caller: Caller, needed: Role, what: string): void {
   throw new HoldfastError('access_denied', { what, got: `the role ${caller.role}`, allowed });
 }
 
+/**
+ * A token for some agents reaches files by its agents' folders alone: elsewhere may be what opens other agents. Throws
+ * `access_denied`.
+ */
+export function requireOwnContext({ agents }: Grant, context: readonly string[] = []): void {
+  if (agents.includes(ALL_AGENTS)) return;
+  const got = context.find((path) => path.startsWith('/') || path.split('/').includes('..'));
+  if (got === undefined) return;
+  throw new HoldfastError('access_denied', {
+    what: 'A context file outside of the agent’s folder',
+    got: `${got}, and a token for ${agents.join(', ')}`,
+    allowed: 'paths below the agent’s folder, without ".."',
+  });
+}
+
 /** Throws `access_denied`, the same whether the agent exists or not. */
 export function requireAgent(caller: Caller, agent: string): void {
   if (mayUse(caller, agent)) return;

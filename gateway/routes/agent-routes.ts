@@ -4,7 +4,7 @@ import type { AgentInput, AgentState, SubAgent } from '../../contracts/agents/ag
 import type { AgentTree } from '../../contracts/gateway/api';
 import { agentState, transcriptPage } from '../../contracts/schemas/answers';
 import * as shapes from '../../contracts/schemas/http-api';
-import { mayUse, requireAgent, type Caller } from '../access/grants';
+import { mayUse, requireAgent, requireOwnContext, type Caller } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 import { route } from '../http/route';
 
@@ -43,6 +43,7 @@ const start = route(
   async ({ body: { id, ...input }, key, caller, context }) => {
     const agent = id ?? newId(key);
     requireAgent(caller, agent);
+    requireOwnContext(caller, input.context);
     await context.client.agent(agent).start(input, key);
     return { agent };
   },
@@ -173,6 +174,7 @@ const fork = route(
   async ({ params, body: { id, at, files, ...own }, key, caller, context }) => {
     const agent = id ?? newId(key);
     requireAgent(caller, agent);
+    requireOwnContext(caller, own.context);
     await context.client.agent(params.agent).fork(agent, { at, files, ...(own as Partial<AgentInput>) }, key);
     return { agent };
   },

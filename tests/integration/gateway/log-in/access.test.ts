@@ -94,6 +94,21 @@ test.each([
   expect(started).toMatchObject({ status: 400, body: { code: 'invalid_input', effect: 'none' } });
 });
 
+test.each(['/v1/agents', '/v1/agents/ctx-a/fork'])(
+  'a token for some agents names context only below the agent’s folder: %s',
+  async (path) => {
+    const operator = await ApiClient.of(own.gateway, 'operator', ['ctx-*']);
+    const ask = (context: string[]): ReturnType<ApiClient['ask']> =>
+      operator.ask('POST', path, { id: uniqueId('ctx'), model: 'scripted:x', mode: 'conversation', context });
+    for (const outside of ['/etc/shadow', '../../x', 'a/../../x'])
+      expect(await ask(['AGENTS.md', outside])).toMatchObject({
+        status: 403,
+        body: { code: 'access_denied', effect: 'none' },
+      });
+    expect((await ask(['AGENTS.md', 'skills', '..a'])).status).not.toBe(403);
+  },
+);
+
 test('no token is made for an admin of some agents', async () => {
   const made = await own.api.ask('POST', '/v1/tokens', { name: 'x', role: 'admin', agents: ['team-a-*'] });
   expect(made).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
