@@ -26,7 +26,8 @@ function confinedReach(profile: SandboxProfile): FileReach {
   return {
     limit: 'the sandbox',
     outside:
-      'it lies outside of the folders that the sandbox lets the agent write; `writable` in [sandbox] adds one',
+      'it lies outside of the folders that the sandbox lets the agent write, so its commands see it read-only or not ' +
+      'at all; `writable` in [sandbox] adds it',
     access,
     mayRead: (path, file) => access(path) !== 'none' && isPermitted(file, 'read'),
     coveredIn: (folder) =>

@@ -1,5 +1,14 @@
 // What an agent with a workspace of its own may write, on a host with a sandbox.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { noSandbox } from '../../helpers/hosts/sandbox';
@@ -13,6 +22,7 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
   const engine = new EngineOfItsOwn();
   const scripts = scratch();
   const shared = join(engine.dataDir, 'work');
+  let outside: string;
 
   beforeAll(async () => {
     mkdirSync(shared, { recursive: true });
@@ -22,12 +32,65 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
     const hidden = `hidden = ["${join(shared, 'secrets')}"]`;
     const config = `[sandbox]\nmode = "required"\n${hidden}\n[checkpoints]\nenabled = "on"\n`;
     engine.configure(config);
+    outside = mkdtempSync(join(tmpdir(), 'holdfast-outside-'));
+    writeFileSync(join(outside, 'secret.txt'), 'canary\n');
     await engine.start();
   }, 60_000);
   afterAll(async () => {
     const left = await engine.end();
     scripts.remove();
+    rmSync(outside, { recursive: true });
     expect(left).toEqual([]);
+  }, 60_000);
+
+  const resultsOf = async (of: string): Promise<string[]> =>
+    (await messagesOf(engine.client.agent(of))).flatMap((message) =>
+      message.role === 'tool' ? [message.content] : [],
+    );
+  const throughSubAgent = (id: string, work: string): Reply[] => {
+    const own = scripts.model([run(work), { text: 'written' }]);
+    return [
+      { text: call('spawn_agent', { role: 'Writer', prompt: 'write', model: own, workspace: 'own' }) },
+      { text: call('wait_for_agents', { agent_ids: [`${id}-writer-1`] }) },
+      { text: call('apply_workspace', { agent_id: `${id}-writer-1` }) },
+      { text: 'done' },
+    ];
+  };
+
+  test('nothing that the sandbox hides is written by way of a sub-agent', async () => {
+    const id = uniqueId('escape');
+    const replies = throughSubAgent(id, 'mkdir -p secrets; echo new > secrets/key; echo x > harmless');
+    await engine.client.agent(id).start({ task: 'go', model: scripts.model(replies), yield: QUICK_YIELD });
+    await engine.client.agent(id).result();
+    expect((await resultsOf(id)).at(-1)).toMatch(/secrets\/key \(the sandbox hides it here\)/);
+    expect(readFileSync(join(shared, 'secrets', 'key'), 'utf8')).toBe('secret\n');
+    expect(existsSync(join(shared, 'harmless'))).toBe(false);
+  }, 60_000);
+
+  test('an agent that is started outside of the sandbox reads and writes nothing there, and its steps say so', async () => {
+    const id = uniqueId('outside');
+    const replies = [
+      run('echo x > direct; cat secret.txt'),
+      ...throughSubAgent(id, 'cat secret.txt; echo x > planted'),
+    ];
+    const agent = engine.client.agent(id);
+    await agent.start({
+      ...{ task: 'go', model: scripts.model(replies), cwd: outside, context: ['secret.txt'] },
+      yield: QUICK_YIELD,
+    });
+    await agent.result();
+    const messages = await messagesOf(agent);
+    expect(messages).toContainEqual(
+      expect.objectContaining({
+        role: 'checkpoint',
+        outcome: {
+          state: 'off',
+          reason: expect.stringContaining('`writable` in [sandbox] adds it') as string,
+        },
+      }),
+    );
+    expect(JSON.stringify(messages)).not.toContain('canary');
+    expect(readdirSync(outside)).toEqual(['secret.txt']);
   }, 60_000);
 
   test('a sub-agent’s own workspace is all that its shells and tools can write; the shared one it reads', async () => {
@@ -57,11 +120,7 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
     ];
     await agent.start({ task: 'go', model: scripts.model(replies), yield: QUICK_YIELD });
     expect(await agent.result()).toMatchObject({ reason: 'answered' });
-    const results = async (of: string): Promise<string[]> =>
-      (await messagesOf(engine.client.agent(of))).flatMap((message) =>
-        message.role === 'tool' ? [message.content] : [],
-      );
-    const [shell = '', tool, program] = await results(`${id}-writer-1`);
+    const [shell = '', tool, program] = await resultsOf(`${id}-writer-1`);
     expect(shell).toMatch(/^one\n/);
     // What the sandbox hides is not in the copy, either.
     expect(shell).toMatch(/secrets\/key: No such file/);
@@ -69,7 +128,7 @@ whereSandboxed(`in a sandbox${missing === undefined ? '' : ` (not checked: ${mis
     expect(shell).toMatch(/cannot access .*checkpoints/);
     expect(tool).toMatch(/^Error /);
     expect(program).toMatch(/Read-only file system/);
-    expect((await results(id)).slice(-2)).toEqual([
+    expect((await resultsOf(id)).slice(-2)).toEqual([
       'Applied: 2 added\nA mine\nA too',
       expect.stringMatching(/^y\nz\na\.txt +mine +secrets +too\n/) as string,
     ]);
