@@ -8,14 +8,13 @@ import { UI_VIEWS, uiViewUrl } from '../../contracts/agents/ui-views';
 import { longTest } from '../helpers/run/long-run';
 import { call, QUICK_YIELD, scratch, testClient, uniqueId, type Scratch } from '../helpers/engines/temporal';
 import { until } from '../helpers/until';
-import { chromiumPath, WebUi } from '../helpers/gateway/web-ui';
+import { fileNeeds } from '../helpers/run/programs';
+import { WebUi } from '../helpers/gateway/web-ui';
 
 const STACK = /\bat \S+ \(|\.[jt]s:\d+/;
-const executable = chromiumPath();
-const inChromium = executable ? describe : describe.skip;
-if (!executable) process.stderr.write('The web UI is not tested: there is no Chromium on the PATH.\n');
+fileNeeds('chromium');
 
-inChromium('in the web UI', () => {
+describe('in the web UI', () => {
   let client: HoldfastClient;
   let files: Scratch;
   let ui: WebUi;
@@ -23,7 +22,7 @@ inChromium('in the web UI', () => {
   beforeAll(async () => {
     client = await testClient();
     files = scratch();
-    ui = await WebUi.open(executable ?? '');
+    ui = await WebUi.open();
   });
   afterEach(() => ui.picture(`end of ${expect.getState().currentTestName}`));
   afterAll(async () => {

@@ -15,11 +15,10 @@ import { uiToken } from '../../engine/ui-guard/ui-token';
 import { HostilePages, type Shot } from '../helpers/hostile/hostile-page';
 import { scratch, testClient, uniqueId, type Scratch } from '../helpers/engines/temporal';
 import { until } from '../helpers/until';
-import { chromiumPath, WebUi } from '../helpers/gateway/web-ui';
+import { fileNeeds } from '../helpers/run/programs';
+import { WebUi } from '../helpers/gateway/web-ui';
 
-const executable = chromiumPath();
-const inChromium = executable ? describe : describe.skip;
-if (!executable) process.stderr.write('Other pages are not tested: there is no Chromium on the PATH.\n');
+fileNeeds('chromium');
 
 /** The address that the attacker's name resolves to. */
 const EVIL = 'evil.example';
@@ -36,7 +35,7 @@ const payloads = (value: object): object => ({
   ],
 });
 
-inChromium('a page of another site', () => {
+describe('a page of another site', () => {
   const dataDir = process.env.HOLDFAST_TEST_DATA ?? '';
   const engine = readRecord(enginePaths(dataDir)) as Required<EngineRecord>;
   const { ui, port, uiPort, httpPort, metricsPort } = engine;
@@ -50,7 +49,7 @@ inChromium('a page of another site', () => {
     client = await testClient();
     files = scratch();
     // Let in, as its user's browser is: what pages send then bears the cookie.
-    browser = await WebUi.open(executable ?? '', [
+    browser = await WebUi.open([
       // Newer Chromium stops some of this by itself; other browsers do not.
       '--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessForNavigations',
       `--host-resolver-rules=MAP ${EVIL} 127.0.0.1, MAP ${REBOUND} 127.0.0.1, MAP ${HIDDEN} ${ui.address}`,

@@ -7,8 +7,8 @@ import type { EngineOfItsOwn } from '../engines/engine-of-its-own';
 import type { ApiClient } from './gateway';
 import { afterStart, GatewayOfItsOwn, type StartOptions } from './gateway-of-its-own';
 import { isLongRun } from '../run/long-run';
+import { fileNeeds, pathOf } from '../run/programs';
 import type { Scratch } from '../engines/temporal';
-import { chromiumPath } from './web-ui';
 
 const PATIENCE_MS = 60_000;
 /** A server, a worker and a browser on a machine that may be slow. */
@@ -54,9 +54,7 @@ export class ConsolePage {
   ) {}
 
   static launch(): Promise<Browser> {
-    const executablePath = chromiumPath();
-    if (!executablePath) throw new Error('These tests need Chromium.');
-    return chromium.launch({ executablePath, args: FLAGS });
+    return chromium.launch({ executablePath: pathOf('chromium'), args: FLAGS });
   }
 
   static async open(browser: Browser, gateway: Gateway, role: Role = 'operator'): Promise<ConsolePage> {
@@ -140,6 +138,7 @@ export interface PageSetting {
 
 /** An engine, a gateway and a browser for the tests of a file. Afterwards all of it is gone, or the file fails. */
 export function pageSetting(options: Pick<StartOptions, 'config' | 'worker'> = {}): PageSetting {
+  fileNeeds('chromium');
   jest.setTimeout(TEST_MS);
   const own = new GatewayOfItsOwn();
   let launched: Browser | undefined;

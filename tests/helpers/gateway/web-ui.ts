@@ -3,14 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
-import { findOnPath } from '../../../system/executable';
+import { pathOf } from '../run/programs';
 import { until } from '../until';
-
-/** Where distributions put it; undefined if there is none. */
-export const chromiumPath = (): string | undefined =>
-  ['chromium', 'chromium-browser', 'google-chrome']
-    .map((name) => findOnPath(name, process.env.PATH))
-    .find((path) => path !== undefined);
 
 /** Nothing leaves the machine, and no sandbox if root runs it. */
 const FLAGS = [
@@ -44,10 +38,10 @@ export class WebUi {
   ) {}
 
   /** A browser that is let in, as by the link that `holdfast up` prints. */
-  static async open(executablePath: string, flags: readonly string[] = []): Promise<WebUi> {
+  static async open(flags: readonly string[] = []): Promise<WebUi> {
     const profile = mkdtempSync(join(tmpdir(), 'holdfast-chromium-'));
     const context = await chromium.launchPersistentContext(profile, {
-      executablePath,
+      executablePath: pathOf('chromium'),
       headless: true,
       args: [...FLAGS, ...flags],
       viewport: { width: 1400, height: 1100 },

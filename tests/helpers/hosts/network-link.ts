@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findOnPath } from '../../../system/executable';
+import { missingOf, pathOf } from '../run/programs';
 
-const IP = findOnPath('ip', `${process.env.PATH}:/usr/sbin:/sbin`) ?? '';
-const ip = (...args: string[]): unknown => execFileSync(IP, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+const ip = (...args: string[]): unknown =>
+  execFileSync(pathOf('ip'), args, { stdio: ['ignore', 'ignore', 'pipe'] });
 
 const SERVER = '10.0.0.1';
 const HOST = '10.0.0.2';
@@ -22,9 +22,11 @@ net.createServer((one) => {
 
 /** Why this machine cannot have one; undefined if it can. */
 export function noNetworkLink(): string | undefined {
-  if (!IP) return 'no ip: install iproute2';
+  const missing = missingOf('ip');
+  if (missing !== undefined) return missing;
   const name = `holdfast-probe-${process.pid}`;
-  if (spawnSync(IP, ['netns', 'add', name]).status !== 0) return 'no network namespaces: needs root';
+  if (spawnSync(pathOf('ip'), ['netns', 'add', name]).status !== 0)
+    return 'no network namespaces: needs root';
   ip('netns', 'delete', name);
   return undefined;
 }
@@ -47,13 +49,13 @@ export class NetworkLink {
 
   /** Processes in there. */
   get pids(): number[] {
-    const listed = execFileSync(IP, ['netns', 'pids', this.host], { encoding: 'utf8' });
+    const listed = execFileSync(pathOf('ip'), ['netns', 'pids', this.host], { encoding: 'utf8' });
     return listed.split('\n').filter(Boolean).map(Number);
   }
 
   /** The command prefix that starts a program in there. */
   get before(): readonly string[] {
-    return [IP, 'netns', 'exec', this.host];
+    return [pathOf('ip'), 'netns', 'exec', this.host];
   }
 
   /** @param port where the server listens on the loopback of this machine */
@@ -69,14 +71,14 @@ export class NetworkLink {
       for (const device of ['lo', 'cable']) ip('-n', name, 'link', 'set', device, 'up');
       // Else lost data is resent up to a minute later, which only makes the test longer. Available from Linux 6.15.
       const setting = 'echo 1000 > /proc/sys/net/ipv4/tcp_rto_max_ms';
-      spawnSync(IP, ['netns', 'exec', name, 'sh', '-c', setting], { stdio: 'ignore' });
+      spawnSync(pathOf('ip'), ['netns', 'exec', name, 'sh', '-c', setting], { stdio: 'ignore' });
     }
     // Only file system sockets lead from one namespace into another.
     const path = join(this.directory, 'socket');
     this.listening = createServer((socket) => this.forward(socket, port)).listen(path);
     await once(this.listening, 'listening');
     const command = ['netns', 'exec', server, process.execPath, '-e', RELAY, path];
-    this.relay = spawn(IP, command, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.relay = spawn(pathOf('ip'), command, { stdio: ['ignore', 'pipe', 'inherit'] });
     if (this.relay.stdout) await once(this.relay.stdout, 'data');
   }
 
@@ -93,7 +95,7 @@ export class NetworkLink {
     this.listening?.close();
     for (const socket of this.sockets) socket.destroy();
     if (this.relay?.kill()) await once(this.relay, 'close');
-    for (const name of [this.host, this.server]) spawnSync(IP, ['netns', 'delete', name]);
+    for (const name of [this.host, this.server]) spawnSync(pathOf('ip'), ['netns', 'delete', name]);
     rmSync(this.directory, { recursive: true, force: true });
   }
 

@@ -8,6 +8,7 @@ import type { SessionRef } from '../../../contracts/ids';
 import { SessionHost } from '../../../exec/host/session-host';
 import { CommandLines } from '../engines/command-lines';
 import { endDataFolder } from '../engines/end-data-folder';
+import { pathOf } from '../run/programs';
 
 const BIN = join(__dirname, '..', '..', '..', 'bin', 'holdfast.js');
 
@@ -30,6 +31,8 @@ export class RemoteHost {
 
   /** Resolves when it polls; rejects with its output if it ends before. */
   async serve(...args: string[]): Promise<void> {
+    // It makes the certificate.
+    if (args.includes('--listen')) pathOf('openssl');
     const command = [this.node, this.bin, 'host', 'serve', this.name, '--address', this.address];
     const [program = '', ...rest] = [...this.before, ...command, '--root', this.root, ...args];
     const child = spawn(program, rest, { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });

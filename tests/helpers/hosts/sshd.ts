@@ -6,21 +6,15 @@ import { createConnection } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { quote } from '../../../contracts/text/shell-word';
-import { findOnPath } from '../../../system/executable';
 import { until } from '../until';
 import { freePort } from '../free-port';
+import { missingOf, pathOf } from '../run/programs';
 
-/** It must be started by its absolute path, and is not on a user's PATH. */
-const SSHD = findOnPath('sshd', `${process.env.PATH}:/usr/sbin:/usr/local/sbin`);
 /** As root it wants this folder, which only a boot makes. */
 const PRIVILEGE_FOLDER = '/run/sshd';
 
 /** Why this machine cannot have one; undefined if it can. */
-export function noSshd(): string | undefined {
-  if (!SSHD) return 'no sshd: install openssh-server';
-  if (!findOnPath('ssh', process.env.PATH)) return 'no ssh: install openssh-client';
-  return undefined;
-}
+export const noSshd = (): string | undefined => missingOf('sshd', 'ssh');
 
 export class Sshd {
   private readonly directory = mkdtempSync(join(tmpdir(), 'holdfast-sshd-'));
@@ -49,7 +43,8 @@ LogLevel FATAL\n`,
     );
     if (process.getuid?.() === 0 && !existsSync(PRIVILEGE_FOLDER))
       mkdirSync(PRIVILEGE_FOLDER, { mode: 0o755 });
-    this.child = spawn(SSHD ?? '', ['-D', '-e', '-f', path('config')], {
+    // It must be started by its absolute path.
+    this.child = spawn(pathOf('sshd'), ['-D', '-e', '-f', path('config')], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     await until(() => takesConnections(this.port));

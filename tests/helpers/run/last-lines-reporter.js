@@ -1,5 +1,6 @@
 // The last lines of a run: what took longest, and which guarantees it did not check or checked with small counts.
-// `.ci/run` names a file for them and repeats them at its own end, and another one for the names of the red files.
+// `.ci/run` names a file for them and repeats them at its own end, and others for the names of the red files and of those
+// with something that was not checked, which it runs again with more programs.
 const { appendFileSync, writeFileSync } = require('node:fs');
 const { relative } = require('node:path');
 const { longRunFiles } = require('./test-files');
@@ -16,8 +17,14 @@ module.exports = class LastLinesReporter {
   }
 
   onRunComplete(_contexts, { testResults, startTime }) {
-    const { HOLDFAST_TEST_LAST_LINES: lastLines, HOLDFAST_TEST_RED: red } = process.env;
-    if (red) writeFileSync(red, this.redFiles(testResults));
+    const {
+      HOLDFAST_TEST_LAST_LINES: lastLines,
+      HOLDFAST_TEST_RED: red,
+      HOLDFAST_TEST_SKIPPED: again,
+    } = process.env;
+    if (red) writeFileSync(red, this.namesOf(testResults.filter(isRed)));
+    if (again)
+      writeFileSync(again, this.namesOf(testResults.filter((file) => notChecked([file]).length > 0)));
     const sections = [
       section(`Slowest of ${testResults.length} files, in ${since(startTime)} s:`, this.slowest(testResults)),
       section(
@@ -25,17 +32,14 @@ module.exports = class LastLinesReporter {
         this.withSmallCounts(testResults),
       ),
       section('Only in `npm run test:long`:', this.leftToLongRun(testResults)),
-      section(
-        'Not checked in this run:',
-        skipped(testResults).filter((title) => !title.endsWith(LONG_RUN)),
-      ),
+      section('Not checked in this run:', notChecked(testResults)),
       // .ci/run has these, too.
       lastLines ? '' : section('Left out:', this.left),
     ];
     const text = sections.filter(Boolean).join('\n');
     if (!text) return;
     console.log(`\n${text}`);
-    if (lastLines) appendFileSync(lastLines, `${text}\n`);
+    if (lastLines && !again) appendFileSync(lastLines, `${text}\n`);
   }
 
   slowest(files) {
@@ -61,9 +65,8 @@ module.exports = class LastLinesReporter {
     );
   }
 
-  redFiles(files) {
-    const names = files.filter(isRed).map((file) => this.nameOf(file));
-    return names.map((name) => `${name}\n`).join('');
+  namesOf(files) {
+    return files.map((file) => `${this.nameOf(file)}\n`).join('');
   }
 
   nameOf({ testFilePath }) {
@@ -82,6 +85,8 @@ const skipped = (files) =>
       .filter(({ status }) => status === 'pending' || status === 'todo')
       .map(({ fullName }) => fullName),
   );
+
+const notChecked = (files) => skipped(files).filter((title) => !title.endsWith(LONG_RUN));
 
 const section = (title, lines) =>
   lines.length > 0 ? `${title}\n${lines.map((line) => `  - ${line}\n`).join('')}` : '';

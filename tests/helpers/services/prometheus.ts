@@ -6,17 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { packageRoot } from '../../../system/package-root';
-import { findOnPath } from '../../../system/executable';
 import { until } from '../until';
 import { freePort } from '../free-port';
+import { missingOf, pathOf } from '../run/programs';
 
 export const SHIPPED = join(packageRoot(), 'deploy', 'prometheus');
 
 /** Why this machine cannot have one; undefined if it can. */
-export const noPrometheus = (): string | undefined =>
-  findOnPath('prometheus', process.env.PATH) && findOnPath('promtool', process.env.PATH)
-    ? undefined
-    : 'no prometheus and promtool: install prometheus';
+export const noPrometheus = (): string | undefined => missingOf('prometheus', 'promtool');
 
 export interface Sample {
   labels: Record<string, string>;
@@ -61,7 +58,9 @@ export class Prometheus {
     const listen = `127.0.0.1:${await freePort()}`;
     this.url = `http://${listen}`;
     const args = [`--config.file=${file}`, `--storage.tsdb.path=${join(this.folder, 'data')}`];
-    this.child = spawn('prometheus', [...args, `--web.listen-address=${listen}`], { stdio: 'ignore' });
+    this.child = spawn(pathOf('prometheus'), [...args, `--web.listen-address=${listen}`], {
+      stdio: 'ignore',
+    });
     await until(() =>
       fetch(`${this.url}/-/ready`).then(
         ({ ok }) => ok,

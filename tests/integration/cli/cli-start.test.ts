@@ -6,6 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noSandbox } from '../../helpers/hosts/sandbox';
+import { missingOf, pathOf } from '../../helpers/run/programs';
 
 const BIN = join(__dirname, '..', '..', '..', 'bin', 'holdfast.js');
 /** Runs the command line in a process that says at its end how many modules of Temporal's client it has loaded. */
@@ -36,7 +37,7 @@ test('a command that asks the server loads it', () => {
   expect(clientModules('ps')).toBeGreaterThan(10);
 });
 
-const missing = noSandbox();
+const missing = missingOf('bwrap') ?? noSandbox();
 (missing === undefined ? test : test.skip)(
   `as the first process of a container, a command that is still starting ends when it is told to${missing === undefined ? '' : ` (not checked: ${missing})`}`,
   async () => {
@@ -47,7 +48,7 @@ const missing = noSandbox();
     const { port } = silent.address() as AddressInfo;
     const words = ['worker', '--agents-only', '--address', `127.0.0.1:${port}`, '--data', dataDir];
     const container = ['--dev-bind', '/', '/', '--unshare-pid', '--as-pid-1', '--proc', '/proc', '--'];
-    const child = spawn('bwrap', [...container, process.execPath, BIN, ...words]);
+    const child = spawn(pathOf('bwrap'), [...container, process.execPath, BIN, ...words]);
     const ended = once(child, 'exit');
     await asked;
     process.kill(firstProcessOf(child.pid), 'SIGTERM');

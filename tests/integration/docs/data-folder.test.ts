@@ -9,6 +9,9 @@ import { ApiClient, gatewayOn } from '../../helpers/gateway/gateway';
 import { RemoteHost } from '../../helpers/hosts/remote-host';
 import { testDataDir } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
+import { fileNeeds } from '../../helpers/run/programs';
+
+fileNeeds('openssl');
 
 const page = readFileSync(join(packageRoot(), 'docs', 'operating.md'), 'utf8');
 const table = page.split('## A data folder')[1]?.split('\n## ')[0] ?? '';

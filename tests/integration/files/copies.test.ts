@@ -24,6 +24,9 @@ import { scratch, uniqueId } from '../../helpers/engines/temporal';
 import { smallDisk } from '../exec/output/small-disk';
 import { treeOf } from '../../helpers/hosts/transfers';
 import { until } from '../../helpers/until';
+import { fileNeeds } from '../../helpers/run/programs';
+
+fileNeeds('openssl');
 
 const BIN = join(__dirname, '../../../bin/holdfast.js');
 const engine = new EngineOfItsOwn();

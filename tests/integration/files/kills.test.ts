@@ -20,6 +20,9 @@ import { longTest } from '../../helpers/run/long-run';
 import { RemoteHost } from '../../helpers/hosts/remote-host';
 import { scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
+import { fileNeeds } from '../../helpers/run/programs';
+
+fileNeeds('openssl');
 
 const MB = 1_000_000;
 const SIZE = 200 * MB;

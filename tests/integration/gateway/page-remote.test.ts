@@ -5,8 +5,10 @@ import { ConsolePage } from '../../helpers/gateway/console';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { ApiClient, gatewayTo } from '../../helpers/gateway/gateway';
 import { RemoteHost } from '../../helpers/hosts/remote-host';
+import { fileNeeds } from '../../helpers/run/programs';
 import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 
+fileNeeds('chromium', 'openssl');
 const engine = new EngineOfItsOwn();
 let far: RemoteHost;
 let gateway: Gateway;

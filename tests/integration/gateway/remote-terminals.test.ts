@@ -13,6 +13,9 @@ import { ApiClient, gatewayTo, TerminalClient } from '../../helpers/gateway/gate
 import { RemoteHost } from '../../helpers/hosts/remote-host';
 import { QUICK_YIELD, uniqueId } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
+import { fileNeeds } from '../../helpers/run/programs';
+
+fileNeeds('openssl');
 
 jest.setTimeout(180_000);
 

@@ -19,6 +19,9 @@ import { RemoteHost } from '../../helpers/hosts/remote-host';
 import { QUICK_YIELD, scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
 import { holderRecord } from '../../helpers/terminals/holder-record';
+import { fileNeeds } from '../../helpers/run/programs';
+
+fileNeeds('openssl');
 
 const engine = new EngineOfItsOwn();
 const files = scratch();

@@ -13,6 +13,9 @@ import { scratch } from '../../helpers/engines/temporal';
 import { ApiClient } from '../../helpers/gateway/gateway';
 import { RemoteHost } from '../../helpers/hosts/remote-host';
 import { until } from '../../helpers/until';
+import { fileNeeds } from '../../helpers/run/programs';
+
+fileNeeds('openssl');
 
 const HOST = 'build1';
 const ref = { agent: 'a', host: HOST, session: 1 };

@@ -12,8 +12,10 @@ import { ConsolePage } from '../../helpers/gateway/console';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { call, scratch, uniqueId, type Reply } from '../../helpers/engines/temporal';
 import { freePort } from '../../helpers/free-port';
+import { fileNeeds } from '../../helpers/run/programs';
 import { until } from '../../helpers/until';
 
+fileNeeds('chromium');
 jest.setTimeout(180_000);
 
 const engine = new EngineOfItsOwn();

@@ -15,6 +15,7 @@ import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { noPrometheus, Prometheus, samplesIn, SHIPPED, type Sample } from '../../helpers/services/prometheus';
 import { call, QUICK_YIELD, scratch, type Scratch } from '../../helpers/engines/temporal';
 import { until } from '../../helpers/until';
+import { pathOf } from '../../helpers/run/programs';
 
 const engine = new EngineOfItsOwn();
 let files: Scratch;
@@ -170,7 +171,7 @@ const missing = noPrometheus();
 
     test('promtool takes the rules and the configuration, and each alert is raised when it is meant to be', () => {
       const promtool = (...args: string[]): string =>
-        execFileSync('promtool', args, { cwd: SHIPPED, encoding: 'utf8' });
+        execFileSync(pathOf('promtool'), args, { cwd: SHIPPED, encoding: 'utf8' });
       expect(promtool('check', 'config', 'prometheus.yml')).toContain('SUCCESS');
       expect(promtool('test', 'rules', 'holdfast.rules.test.yml')).toContain('SUCCESS');
     }, 60_000);

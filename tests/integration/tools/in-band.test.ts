@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findOnPath } from '../../../system/executable';
 import { FarShell, MEGABYTE } from '../../helpers/terminals/far-shell';
 import { until } from '../../helpers/until';
 import { holderOf } from '../exec/session-processes';
+import { testWith } from '../../helpers/run/programs';
 
 const BASH = 'env -i HOME="$HOME" PATH="$PATH" TMPDIR="$PWD" PS1="far> " bash --norc --noediting';
 const DASH = BASH.replace('bash --norc --noediting', 'dash');
@@ -33,9 +33,8 @@ describe.each([
   ['bash', BASH],
   ['dash', DASH],
   ['zsh', ZSH],
-])('in %s', (name, shell) => {
-  // Not everywhere installed.
-  const test = findOnPath(name, process.env.PATH) ? it : it.skip;
+] as const)('in %s', (name, shell) => {
+  const test = name === 'zsh' ? testWith(name) : it;
 
   test('a pasted line connects the shell; tools are functions, and their failures exceptions', async () => {
     await far.open(shell);

@@ -15,8 +15,9 @@ import { dirname, join } from 'node:path';
 import { MAX_TEXT_BYTES } from '../../../tools/files/host-files';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 import { until } from '../../helpers/until';
+import { missingOf } from '../../helpers/run/programs';
 
-const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
+const noRipgrep = missingOf('rg');
 const empty = mkdtempSync(join(tmpdir(), 'holdfast-no-programs-'));
 afterAll(() => rmSync(empty, { recursive: true, force: true }));
 
@@ -56,8 +57,8 @@ const ways = [
   ['Node', empty],
 ] as const;
 for (const [name, path] of ways) {
-  const isHere = name === 'Node' || hasRipgrep;
-  (isHere ? describe : describe.skip)(`by ${name}${isHere ? '' : ' (not checked: no rg here)'}`, () => {
+  const missing = name === 'Node' ? undefined : noRipgrep;
+  (missing ? describe.skip : describe)(`by ${name}${missing ? ` (not checked: ${missing})` : ''}`, () => {
     let grep: ToolOnHost;
     beforeEach(() => {
       grep = toolOnHost('grep_files', path === undefined ? {} : { PATH: path });

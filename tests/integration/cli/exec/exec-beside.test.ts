@@ -7,6 +7,9 @@ import { EngineOfItsOwn } from '../../../helpers/engines/engine-of-its-own';
 import { scratch } from '../../../helpers/engines/temporal';
 import { RemoteHost } from '../../../helpers/hosts/remote-host';
 import { until } from '../../../helpers/until';
+import { fileNeeds } from '../../../helpers/run/programs';
+
+fileNeeds('openssl');
 
 const engine = new EngineOfItsOwn();
 const files = scratch();

@@ -1,8 +1,8 @@
 // S11: what real programs draw is shown in its last state; omitted parts can be read exactly.
 import { commandView } from '../../../../exec/host/command-view';
-import { findOnPath } from '../../../../system/executable';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace } from '../session-processes';
+import { testWith } from '../../../helpers/run/programs';
 
 let t: TestHost;
 beforeAll(() => (t = testHost()));
@@ -17,15 +17,11 @@ test('a progress bar of git shows its last state', async () => {
   expect(view.output.match(/Receiving objects: +(\d+)%/g)).toEqual(['Receiving objects: 100%']);
 });
 
-const hasCurl = findOnPath('curl', process.env.PATH) !== undefined;
-(hasCurl ? test : test.skip)(
-  `the meter of curl shows its last state${hasCurl ? '' : ' (not checked: no curl here)'}`,
-  async () => {
-    const view = await t.run('seq 500000 > big; curl -o copy "file://$PWD/big"');
-    expect(view).toMatchObject({ exitCode: 0 });
-    expect(view.output.match(/^ *100 .*$/gm)).toHaveLength(1);
-  },
-);
+testWith('curl')('the meter of curl shows its last state', async () => {
+  const view = await t.run('seq 500000 > big; curl -o copy "file://$PWD/big"');
+  expect(view).toMatchObject({ exitCode: 0 });
+  expect(view.output.match(/^ *100 .*$/gm)).toHaveLength(1);
+});
 
 test.each([
   ['one bar', `for i in $(seq 0 200); do printf '\\r%3d%%' $i; done; echo`, '200%\n'],

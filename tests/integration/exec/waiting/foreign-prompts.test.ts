@@ -2,22 +2,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandView } from '../../../../contracts/sessions/session';
-import { findOnPath } from '../../../../system/executable';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace, eventually, logOf, reset } from '../session-processes';
+import { testWith, type Program } from '../../../helpers/run/programs';
 
 let t: TestHost;
 beforeAll(() => (t = testHost()));
 afterEach(() => reset(t));
 afterAll(() => endWithoutTrace(t));
 
-const has = (program: string): boolean => findOnPath(program, process.env.PATH) !== undefined;
 const exit = (): Promise<CommandView> => t.until({ kind: 'exit', from: 0, timeoutMs: 30_000 });
 let typed = 0;
 const type = (text: string): Promise<unknown> => t.host.input(t.ref, { id: `f${++typed}`, text, keys: [] });
 
 /** How each shell is started with its own prompt, and how it sleeps and ends. */
-const SHELLS: [shell: string, prompt: string, start: string][] = [
+const SHELLS: [shell: 'bash' | 'dash' | Program, prompt: string, start: string][] = [
   ['bash', 'custom', `PS1='mine> ' bash --norc --noprofile -i`],
   ['bash', 'empty', `PS1= bash --norc --noprofile -i`],
   ['dash', 'usual', `PS1='$ ' dash -i`],
@@ -30,40 +29,35 @@ const SHELLS: [shell: string, prompt: string, start: string][] = [
 
 for (const [shell, prompt, start] of SHELLS) {
   const title = `${shell} with its ${prompt} prompt`;
-  const run = has(shell) ? test : test.skip;
-  run(
-    `${title} is a program that waits, sleeps and ends by its own facts${has(shell) ? '' : ` (not checked: no ${shell} here)`}`,
-    async () => {
-      const go = join(t.cwd, `go-${++typed}`);
-      const view = await t.run(`HOME=${t.cwd} ${start}`, {
-        yield: { promptMs: 300, betweenOutputMs: 5_000 },
-      });
-      expect(view).toMatchObject({ state: 'waiting_input', exitCode: null, yielded: 'waiting_input' });
-      await type(
-        `printf 'user@h''ost:~$ '; sh -c 'until [ -e ${go} ]; do sleep 0.02; done'; printf 'o''ver'`,
-      );
-      await eventually(
-        () => logOf(t).toString(),
-        (log) => log.includes('user@host:~$ ', view.to),
-      );
-      const { from } = view;
-      // Asleep after what looks like a prompt.
-      expect(await t.until({ kind: 'needs_input', from, timeoutMs: 700 })).toMatchObject({
-        state: 'running',
-        waiting: null,
-      });
-      writeFileSync(go, '');
-      await eventually(
-        () => logOf(t).toString(),
-        (log) => log.includes('over', view.to),
-      );
-      const again = await t.until({ kind: 'needs_input', from, timeoutMs: 30_000 });
-      expect(again).toMatchObject({ state: 'waiting_input', exitCode: null });
-      await type('exit 5');
-      expect(await exit()).toMatchObject({ state: 'exited', exitCode: 5, killedBy: null });
-      expect(await t.run('echo mine')).toMatchObject({ output: 'mine\n', exitCode: 0, freshShell: false });
-    },
-  );
+  const run = shell === 'bash' || shell === 'dash' ? test : testWith(shell);
+  run(`${title} is a program that waits, sleeps and ends by its own facts`, async () => {
+    const go = join(t.cwd, `go-${++typed}`);
+    const view = await t.run(`HOME=${t.cwd} ${start}`, {
+      yield: { promptMs: 300, betweenOutputMs: 5_000 },
+    });
+    expect(view).toMatchObject({ state: 'waiting_input', exitCode: null, yielded: 'waiting_input' });
+    await type(`printf 'user@h''ost:~$ '; sh -c 'until [ -e ${go} ]; do sleep 0.02; done'; printf 'o''ver'`);
+    await eventually(
+      () => logOf(t).toString(),
+      (log) => log.includes('user@host:~$ ', view.to),
+    );
+    const { from } = view;
+    // Asleep after what looks like a prompt.
+    expect(await t.until({ kind: 'needs_input', from, timeoutMs: 700 })).toMatchObject({
+      state: 'running',
+      waiting: null,
+    });
+    writeFileSync(go, '');
+    await eventually(
+      () => logOf(t).toString(),
+      (log) => log.includes('over', view.to),
+    );
+    const again = await t.until({ kind: 'needs_input', from, timeoutMs: 30_000 });
+    expect(again).toMatchObject({ state: 'waiting_input', exitCode: null });
+    await type('exit 5');
+    expect(await exit()).toMatchObject({ state: 'exited', exitCode: 5, killedBy: null });
+    expect(await t.run('echo mine')).toMatchObject({ output: 'mine\n', exitCode: 0, freshShell: false });
+  });
 }
 
 test.each([

@@ -21,6 +21,9 @@ import { EngineOfItsOwn } from '../../../helpers/engines/engine-of-its-own';
 import { ApiClient, gatewayTo } from '../../../helpers/gateway/gateway';
 import { RemoteHost } from '../../../helpers/hosts/remote-host';
 import { until } from '../../../helpers/until';
+import { fileNeeds, pathOf } from '../../../helpers/run/programs';
+
+fileNeeds('curl', 'openssl');
 
 const engine = new EngineOfItsOwn();
 let pi: RemoteHost;
@@ -235,7 +238,7 @@ async function upload(
 ): Promise<{ status: number; text: string }> {
   const more = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
   const out = ['-sS', '-o', '-', '-w', '\n%{http_code}', '-H', `Authorization: Bearer ${api.token}`];
-  const curl = spawn('curl', [...out, ...more, '-T', '-', gateway.url + path], {
+  const curl = spawn(pathOf('curl'), [...out, ...more, '-T', '-', gateway.url + path], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   curl.stdin.on('error', () => undefined).end(LARGE);

@@ -11,6 +11,9 @@ import { RemoteHost } from '../../../helpers/hosts/remote-host';
 import { printing } from '../../../helpers/printed';
 import { uniqueId } from '../../../helpers/engines/temporal';
 import { until } from '../../../helpers/until';
+import { fileNeeds } from '../../../helpers/run/programs';
+
+fileNeeds('openssl');
 
 jest.setTimeout(180_000);
 

@@ -6,6 +6,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Gateway } from '../../../../gateway/gateway';
 import { ConsolePage } from '../../../helpers/gateway/console';
+import { testWith } from '../../../helpers/run/programs';
 import { EngineOfItsOwn } from '../../../helpers/engines/engine-of-its-own';
 import { ApiClient, gatewayOn, readEvents, type Json } from '../../../helpers/gateway/gateway';
 import { base64url, FormBrowser, OidcIssuer } from '../../../helpers/services/oidc-issuer';
@@ -295,28 +296,31 @@ describe('a browser', () => {
   });
 });
 
-test('a person goes from the page to the issuer’s own form and back, logged in at the same place', async () => {
-  const browser = await ConsolePage.launch();
-  try {
-    const page = await (await browser.newContext()).newPage();
-    // The issuer's page has fonts from elsewhere.
-    await page.route(/^https?:\/\/(?!127\.0\.0\.1)/, (one) => one.abort());
-    await page.goto(`${gateway.url}/#/hosts`);
-    const link = page.getByRole('link', { name: 'Log in with Example' });
-    expect(await link.getAttribute('href')).toBe('/login/oidc?next=hosts');
-    await link.click();
-    await page.locator('input[name=login]').fill('wim');
-    await page.locator('input[name=password]').fill('any');
-    await page.locator('button[type=submit]').click();
-    // The issuer asks whether it may tell us.
-    await page.locator('button[type=submit]').getByText('Continue').click();
-    await page.getByRole('heading', { name: 'Hosts' }).waitFor();
-    await page.getByText('wim@example.org').waitFor();
-    expect(page.url()).toBe(`${gateway.url}/#/hosts`);
-  } finally {
-    await browser.close();
-  }
-});
+testWith('chromium')(
+  'a person goes from the page to the issuer’s own form and back, logged in at the same place',
+  async () => {
+    const browser = await ConsolePage.launch();
+    try {
+      const page = await (await browser.newContext()).newPage();
+      // The issuer's page has fonts from elsewhere.
+      await page.route(/^https?:\/\/(?!127\.0\.0\.1)/, (one) => one.abort());
+      await page.goto(`${gateway.url}/#/hosts`);
+      const link = page.getByRole('link', { name: 'Log in with Example' });
+      expect(await link.getAttribute('href')).toBe('/login/oidc?next=hosts');
+      await link.click();
+      await page.locator('input[name=login]').fill('wim');
+      await page.locator('input[name=password]').fill('any');
+      await page.locator('button[type=submit]').click();
+      // The issuer asks whether it may tell us.
+      await page.locator('button[type=submit]').getByText('Continue').click();
+      await page.getByRole('heading', { name: 'Hosts' }).waitFor();
+      await page.getByText('wim@example.org').waitFor();
+      expect(page.url()).toBe(`${gateway.url}/#/hosts`);
+    } finally {
+      await browser.close();
+    }
+  },
+);
 
 test('`holdfast serve` takes the issuer from its configuration, with the secret from a private file', async () => {
   const file = join(engine.dataDir, 'holdfast.toml');

@@ -4,6 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { attachCertificate, type Certificate } from '../../../../exec/attach/attach-keys';
+import { fileNeeds } from '../../../helpers/run/programs';
+
+fileNeeds('openssl');
 
 const [KEY, CERT] = ['attach.h.key.pem', 'attach.h.cert.pem'];
 let folder: string;
