@@ -1,6 +1,6 @@
 // A connection to a listening host, using the fingerprint that the host has announced and its token. Knows nothing about
 // Temporal.
-import { connect, type TLSSocket } from 'node:tls';
+import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { HoldfastError, isErrorCode, reasonOf, type ErrorFacts } from '../../contracts/errors/holdfast-error';
 import type { HostFacts } from '../../contracts/sessions/remote-hosts';
 import { HolderGone } from '../client/holder-client';
@@ -25,14 +25,22 @@ export interface HostAddress {
 export async function connectToHost(at: HostAddress, wanted: object): Promise<TLSSocket> {
   const socket = await reach(at.listens.address);
   try {
-    const { fingerprint256 } = socket.getPeerCertificate();
-    if (fingerprint256 !== at.listens.fingerprint) throw refused(at.host, 'it shows another certificate');
+    if (fingerprintOf(socket, at) !== at.listens.fingerprint)
+      throw refused(at.host, 'it shows another certificate');
     await introduce(socket, at, wanted);
     return socket;
   } catch (err) {
     socket.destroy();
     throw err;
   }
+}
+
+/** Every server of TLS shows one: without one the connection is lost, which says nothing about who is there. */
+function fingerprintOf(socket: TLSSocket, { listens }: HostAddress): string {
+  // Null once the socket is destroyed, and empty while it is being closed: its type says neither.
+  const shown = socket.getPeerCertificate() as Partial<PeerCertificate> | null;
+  if (shown?.fingerprint256) return shown.fingerprint256;
+  throw new HolderGone(`${listens.address}: the connection was lost while it was opened`);
 }
 
 async function introduce(
