@@ -230,9 +230,12 @@ start() {
   port=$(cat "$folder/port")
   start_database "$bin" $((port + database_offset))
   prepare_schema $((port + database_offset))
-  for ((n = 1; n <= servers; n++)); do start_server "$n" $((port + (n - 1) * server_step)) "$port"; done
-  "$root/node_modules/.bin/node" "$root/scripts/await-namespace.js" "127.0.0.1:$port" ||
-    fail "the Temporal server does not answer; see $folder/server-1.log"
+  # One after the other: on a new database each of them would write what all have in common, and all but the first would end.
+  for ((n = 1; n <= servers; n++)); do
+    start_server "$n" $((port + (n - 1) * server_step)) "$port"
+    "$root/node_modules/.bin/node" "$root/scripts/await-namespace.js" "127.0.0.1:$((port + (n - 1) * server_step))" ||
+      fail "Temporal server $n does not answer; see $folder/server-$n.log"
+  done
   say 'Ready. For Holdfast:'
   echo "TEMPORAL_ADDRESS=127.0.0.1:$port"
 }
