@@ -12,7 +12,8 @@ import { MALLOC } from '../../workers/process/worker-process';
 
 const DEPLOY = join(packageRoot(), 'deploy');
 const read = (...path: string[]): string => readFileSync(join(DEPLOY, ...path), 'utf8');
-const units = readdirSync(join(DEPLOY, 'systemd'));
+const units = readdirSync(join(DEPLOY, 'systemd')).filter((name) => name.endsWith('.service'));
+const WITHOUT_SUDO = 'holdfast-host-without-sudo.conf';
 
 interface Compose {
   services: Record<string, { command?: string[]; ports?: string[]; read_only?: boolean }>;
@@ -76,27 +77,97 @@ test('a host’s shells outlive its service', () => {
   expect(read('systemd', 'holdfast-host@.service')).toMatch(/^KillMode=process$/m);
 });
 
+/** Directives by name; those that are given several times are joined. */
+const directives = (text: string): Record<string, string> => {
+  const found: Record<string, string> = {};
+  for (const [, name = '', value = ''] of text.matchAll(/^(\w+)=(.*)$/gm))
+    found[name] = [found[name], value].filter(Boolean).join(' ');
+  return found;
+};
+
+test.each(['holdfast-worker.service', 'holdfast-gateway.service'])(
+  '%s may write its state and nothing else, gets no more rights, and reaches no kernel settings and no other processes',
+  (unit) => {
+    expect(directives(read('systemd', unit))).toMatchObject({
+      ...{ NoNewPrivileges: 'yes', CapabilityBoundingSet: '', UMask: '0077', RestrictSUIDSGID: 'yes' },
+      ...{ ProtectSystem: 'strict', ProtectHome: 'yes', PrivateTmp: 'yes', PrivateDevices: 'yes' },
+      ...{ ProtectKernelTunables: 'yes', ProtectKernelModules: 'yes', ProtectKernelLogs: 'yes' },
+      ...{ ProtectControlGroups: 'yes', ProtectClock: 'yes', ProtectProc: 'invisible', PrivateUsers: 'yes' },
+      ...{ RestrictNamespaces: 'yes', SystemCallFilter: '@system-service ~@privileged @resources' },
+    });
+  },
+);
+
+test.each([
+  ['with sudo', read('systemd', 'holdfast-host@.service'), ['NoNewPrivileges', 'SystemCallFilter']],
+  ['without it', read('systemd', WITHOUT_SUDO), []],
+])(
+  'a host’s shells %s keep terminals, namespaces, debuggers and what they share with others',
+  (_how, text, sudo) => {
+    const given = Object.keys(directives(text));
+    const breaking = [
+      ...['PrivateDevices', 'PrivateTmp', 'ProtectHome', 'RestrictNamespaces', 'RemoveIPC', 'UMask'],
+      // A sandbox mounts /proc anew, which the kernel refuses where a part of it is hidden.
+      ...['ProtectKernelTunables', 'ProtectKernelLogs', 'ProtectProc', 'ProcSubset'],
+      ...['LockPersonality', 'MemoryDenyWriteExecute', 'SystemCallArchitectures', 'RestrictAddressFamilies'],
+      ...sudo,
+    ];
+    expect(given.filter((name) => breaking.includes(name))).toEqual([]);
+    expect(directives(text).SystemCallFilter ?? '').not.toMatch(/@mount|@debug|@privileged|@system-service/);
+  },
+);
+
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-(hasSystemd ? test : test.skip)('systemd finds no fault in the units (needs systemd-analyze)', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-units-'));
-  const faults = units.map((unit) => {
-    const file = join(folder, unit.replace('@', '@one'));
-    // What it runs and reads is not installed here.
+const notChecked = hasSystemd ? '' : ' (not checked: no systemd-analyze: install systemd)';
+const withSystemd = hasSystemd ? test : test.skip;
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-units-'));
+  for (const unit of units)
     writeFileSync(
-      file,
+      join(folder, unit.replace('@', '@one')),
       read('systemd', unit)
+        // What it runs and reads is not installed here.
         .replaceAll('/usr/bin/holdfast', '/bin/true')
         .replace(/^User=.*$/m, 'User=root'),
     );
-    return spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' }).stderr;
-  });
-  rmSync(folder, { recursive: true, force: true });
-  expect(
-    faults
-      .join('')
-      .split('\n')
-      .filter((line) => line.includes('holdfast')),
-  ).toEqual([]);
+  const host = readFileSync(join(folder, 'holdfast-host@one.service'), 'utf8');
+  const more = read('systemd', WITHOUT_SUDO).replace(/^#.*\n|^\[Service\]\n/gm, '');
+  writeFileSync(join(folder, 'holdfast-confined@one.service'), host.replace(/^\[Install\]/m, `${more}\n$&`));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+withSystemd(`systemd finds no fault in the units${notChecked}`, () => {
+  const faults = readdirSync(folder).map(
+    (name) =>
+      spawnSync('systemd-analyze', ['verify', '--man=no', join(folder, name)], { encoding: 'utf8' }).stderr,
+  );
+  expect(faults.length).toBe(units.length + 1);
+  const own = faults
+    .join('')
+    .split('\n')
+    .filter((line) => line.includes('holdfast'));
+  expect(own).toEqual([]);
+});
+
+withSystemd(`docs/deploying.md says how exposed systemd finds each unit${notChecked}`, () => {
+  const page = readFileSync(join(packageRoot(), 'docs', 'deploying.md'), 'utf8');
+  const said = [...page.matchAll(/^\| `holdfast-([\w-]+@?)\.(?:service|conf)` +\| ([\d.]+) /gm)].map(
+    ([, unit = '', exposed]) => [unit, Number(exposed)] as const,
+  );
+  expect(said.map(([unit]) => unit)).toEqual(['worker', 'gateway', 'host@', 'host-without-sudo']);
+  for (const [unit, exposed] of said) {
+    const file = { 'host@': 'host@one', 'host-without-sudo': 'confined@one' }[unit] ?? unit;
+    // As its own user: as root it would be worse.
+    const path = join(folder, `holdfast-${file}.service`);
+    writeFileSync(path, readFileSync(path, 'utf8').replace('User=root', 'User=holdfast'));
+    const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', path], {
+      encoding: 'utf8',
+    });
+    const found = Number(/exposure level for .*: ([\d.]+)/.exec(stdout)?.[1]);
+    // Each release of systemd weighs a little differently.
+    expect([unit, Math.abs(found - exposed) <= 0.5]).toEqual([unit, true]);
+  }
 });
 
 test.each([
