@@ -101,7 +101,13 @@ export class CopyReport {
         { ...outcome, ...exactPath(outcome), ...(error && { error: error.toJSON() }) },
         this.json,
       );
-    if (outcome.is === 'done') return;
+    if (outcome.is === 'done') {
+      if (!outcome.notCopied) return;
+      this.progress.clear();
+      return note(
+        `${path}: copied without ${outcome.notCopied.join(' and ')}; \`chmod\` there gives it again`,
+      );
+    }
     this.progress.clear();
     if (error) reportError(error, false, this.given);
     else if (outcome.is === 'skipped') note(`skipped ${path}: ${outcome.why}`);

@@ -3,6 +3,7 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { Channel } from '../channel';
 import { shown } from '../names';
 import type { OpenFolder } from '../open-folder';
+import { notCopied } from '../outcomes';
 import { CONTENT_ID, PartialFile } from './partial-file';
 import type { ReceiverReports } from './receiver-reports';
 import { checkReplaceable, fileErrorOf, unexpected } from '../transfer-errors';
@@ -89,7 +90,7 @@ export class ReceivedFiles {
       const { sha256, size } = partial;
       const mode = isModeless ? 'own' : entry.mode;
       await partial.commit(name, { mode, clobber });
-      reports.observer?.ended?.({ is: 'done', path, kind: 'file', bytes: size, sha256 });
+      reports.observer?.ended?.({ is: 'done', path, kind: 'file', bytes: size, sha256, ...notCopied(entry) });
       await this.channel.send({ is: 'done', n, sha256 });
     } catch (err) {
       const isThere = !clobber && (err as NodeJS.ErrnoException).code === 'EEXIST';

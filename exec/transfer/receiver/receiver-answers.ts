@@ -1,7 +1,7 @@
 // What the receiver answers to a sender: heard all the time, so that a refusal ends the sending at once.
 import type { Channel } from '../channel';
 import type { Entry, Message, Name } from '../transfer-messages';
-import type { Observer } from '../outcomes';
+import { notCopied, type Observer } from '../outcomes';
 
 type Answer = Extract<Message, { is: 'from' | 'done' | 'skipped' | 'failed' }>;
 
@@ -9,6 +9,8 @@ interface Pending {
   path: Name;
   kind: Entry['kind'];
   bytes: number;
+  /** Of the entry. */
+  mode: number;
 }
 
 export class Answers {
@@ -92,11 +94,12 @@ export class Answers {
     const pending = this.pending.get(said.n);
     this.pending.delete(said.n);
     if (!pending) return;
-    const { path, kind, bytes } = pending;
+    const { path, kind, bytes, mode } = pending;
     if (said.is === 'done')
       this.observer?.ended?.({
         ...{ is: 'done', path, kind, bytes },
         sha256: kind === 'file' ? said.sha256 : null,
+        ...notCopied({ mode, kind }),
       });
     else if (said.is === 'skipped') this.observer?.ended?.({ is: 'skipped', path, why: String(said.why) });
     else this.observer?.ended?.({ is: 'failed', path, error: said.error });

@@ -1,7 +1,7 @@
 // What a receiver says of each entry: to the sender, and to users of this side.
 import type { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { Channel } from '../channel';
-import type { Observer } from '../outcomes';
+import { notCopied, type Observer } from '../outcomes';
 import { endsAll, told } from '../transfer-errors';
 import type { Entry, Message, Name } from '../transfer-messages';
 
@@ -18,13 +18,13 @@ export class ReceiverReports {
   }
 
   async tell(
-    { kind }: Entry,
+    entry: Entry,
     path: Name,
     answer: Extract<Message, { is: 'done' | 'skipped' | 'failed' }>,
   ): Promise<void> {
     this.observer?.ended?.(
       answer.is === 'done'
-        ? { is: 'done', path, kind, bytes: 0, sha256: null }
+        ? { is: 'done', path, kind: entry.kind, bytes: 0, sha256: null, ...notCopied(entry) }
         : answer.is === 'skipped'
           ? { is: 'skipped', path, why: answer.why }
           : { is: 'failed', path, error: answer.error },

@@ -55,7 +55,7 @@ async function sendFile(
 ): Promise<void> {
   const n = 0;
   const isResumable = sha256 !== undefined && size !== null;
-  answers.expect(n, { path: name, kind: 'file', bytes: size ?? 0 });
+  answers.expect(n, { path: name, kind: 'file', bytes: size ?? 0, mode: 0 });
   const id = isResumable ? { id: idOfSum(sha256) } : {};
   await channel.send({ is: 'entry', n, name, kind: 'file', mode: MODE, isModeless: true, size, ...id });
   observer?.began?.(name, size);

@@ -250,11 +250,12 @@ class TreeSender {
   private async announce(
     path: Name,
     entry: Omit<Entry, 'is' | 'n' | 'mode'>,
-    { mode }: BigIntStats,
+    stats: BigIntStats,
   ): Promise<number> {
     const n = this.n++;
-    this.answers.expect(n, { path, kind: entry.kind, bytes: entry.size ?? 0 });
-    await this.channel.send({ is: 'entry', n, mode: Number(mode) & MODE, ...entry });
+    const mode = Number(stats.mode) & MODE;
+    this.answers.expect(n, { path, kind: entry.kind, bytes: entry.size ?? 0, mode });
+    await this.channel.send({ is: 'entry', n, mode, ...entry });
     return n;
   }
 

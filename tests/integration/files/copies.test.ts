@@ -99,6 +99,21 @@ test.each([
   rmSync(join(place(), 'copy'), { recursive: true });
 });
 
+test('a set-user-ID bit is not copied, and `cp` says so', async () => {
+  const agent = uniqueId('nobody');
+  const file = join(here, 'su');
+  writeFileSync(file, 'x');
+  chmodSync(file, 0o4755);
+  const { code, stderr } = await cp('su', `${agent}:su`);
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('su: copied without set-user-ID') as string,
+  });
+  const { stdout } = await cp(`${agent}:su`, 'back-su', '--json');
+  expect(stdout).not.toContain('notCopied');
+  expect((await cp('su', `${agent}:su`, '--json')).stdout).toContain('"notCopied":["set-user-ID"]');
+});
+
 test('a relative path begins in the agent’s folder, on the agent’s host', async () => {
   const agent = uniqueId('in-a-folder');
   const folder = join(pi.root, agent);

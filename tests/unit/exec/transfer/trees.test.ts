@@ -55,6 +55,23 @@ test('a tree arrives whole: modes, links, empty folders and files, names that ar
   expect(sender.bytes).toBe(3_000_001 + 8 + 1 + 5);
 });
 
+test('set-user-ID and the like stay behind, and both sides say of what', async () => {
+  writeFileSync(join(from, 'program'), 'x');
+  chmodSync(join(from, 'program'), 0o6755);
+  writeFileSync(join(from, 'plain'), 'x');
+  mkdirSync(join(from, 'shared'));
+  chmodSync(join(from, 'shared'), 0o1777);
+  const { sender, receiver } = await copy(from, join(to, 'tree'));
+  const told = { program: ['set-user-ID', 'set-group-ID'], shared: ['sticky'] };
+  for (const { outcomes } of [sender, receiver]) {
+    const said = outcomes.flatMap((one) =>
+      one.is === 'done' && one.notCopied ? [[one.path.split('/').at(-1), one.notCopied]] : [],
+    );
+    expect(Object.fromEntries(said)).toEqual(told);
+  }
+  expect(lstatSync(join(to, 'tree', 'program')).mode & 0o7777).toBe(0o755);
+});
+
 test('a path through a link and `..` gives the file that the kernel finds there', async () => {
   mkdirSync(join(root, 'far', 'deep'), { recursive: true });
   symlinkSync(join(root, 'far', 'deep'), join(from, 'link'));
