@@ -25,8 +25,9 @@ export interface ResolvedServer {
 const CONNECT_MS = 10_000;
 /** Two minutes by default: so long would a server that is back not be found. */
 const FIND_AGAIN_MS = 1_000;
-/** No proxy reaches it: there it would be the proxy's own machine. */
-const THIS_MACHINE = /^(localhost|127(\.\d+){3}|\[::1\])(:|$)/;
+/** Whether an address leads to the machine on which it is used. No proxy reaches it: there it would be the proxy's own. */
+export const isThisMachine = (address: string): boolean =>
+  /^(localhost|127(\.\d+){3}|\[::1\])(:|$)/.test(address);
 
 /** Flags over environment over profile. Throws `config_invalid` for a profile that cannot be read. */
 export function resolveServer(choice: ServerChoice, env: NodeJS.ProcessEnv): ResolvedServer {
@@ -76,7 +77,7 @@ export async function connectTemporal(
       channelArgs: {
         'grpc.initial_reconnect_backoff_ms': FIND_AGAIN_MS,
         'grpc.max_reconnect_backoff_ms': FIND_AGAIN_MS,
-        ...(THIS_MACHINE.test(address) && { 'grpc.enable_http_proxy': 0 }),
+        ...(isThisMachine(address) && { 'grpc.enable_http_proxy': 0 }),
         ...server.connection?.channelArgs,
       },
       address,

@@ -49,9 +49,13 @@ export async function choosePorts(
   before: Partial<EnginePorts> = {},
   { usual = true }: { usual?: boolean } = {},
 ): Promise<EnginePorts> {
-  for (const port of [named.port, named.uiPort]) {
-    if (port !== undefined && !(await isPortFree(port)))
-      throw new HoldfastError('port_in_use', { got: port });
+  for (const [option, port] of [
+    ['--port', named.port],
+    ['--ui-port', named.uiPort],
+  ] as const) {
+    if (port === undefined || (await isPortFree(port))) continue;
+    const next = `Omit ${option} to use any free port, or name another with it.`;
+    throw new HoldfastError('port_in_use', { got: port, next });
   }
   const taken = new Set([named.port, named.uiPort]);
   const choose = async (key: keyof EnginePorts): Promise<number> => {

@@ -1,6 +1,7 @@
 // `holdfast host enrol`: a separate namespace for a host in another trust domain.
 import { setTimeout as delay } from 'node:timers/promises';
 import { msToTs } from '@temporalio/common/lib/time';
+import { isThisMachine } from '../../client/connect';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { hostNamespace, hostWorkflowId } from '../../contracts/ids';
 import {
@@ -28,9 +29,11 @@ export async function enrolHost(host: string, options: GlobalOptions): Promise<n
   await startHost(context, host, namespace);
   const { address } = context.client;
   const serve = `holdfast host serve ${host} --address ${address} --namespace ${namespace}`;
-  if (options.json) printJson({ host, namespace, address, serve });
+  const onlyHere = isThisMachine(address);
+  if (options.json) printJson({ host, namespace, address, onlyHere, serve });
   else {
     process.stdout.write(`${serve}\n`);
+    if (onlyHere) note(tunnelTo(host, address));
     note('Run that on the machine. Its sessions and its presence are only in that namespace.');
     note(
       `Give it credentials of the namespace ${namespace} (role: write) and no other, for example an API key`,
@@ -39,6 +42,15 @@ export async function enrolHost(host: string, options: GlobalOptions): Promise<n
     note('A server without authorisation, like that of `holdfast up`, keeps nobody out of any namespace.');
   }
   return 0;
+}
+
+/** On another machine, such an address is its own. */
+function tunnelTo(host: string, address: string): string {
+  const port = address.split(':').at(-1);
+  return (
+    `${address} is this machine: on another one the command finds no server there. For another machine name the address ` +
+    `by which it reaches the server (--address), or keep \`ssh -N -R ${port}:${address} ${host}\` running here.`
+  );
 }
 
 /** An existing one, made with the server's own tools, is used as it is. */

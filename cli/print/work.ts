@@ -12,6 +12,7 @@ import { parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';
 import type { AgentState, EndReason, SubAgent, Usage } from '../../contracts/agents/agent';
 import { label } from '../../contracts/text/labels';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
+import type { HostState } from '../../contracts/sessions/remote-hosts';
 import type { KilledBy, SessionState, Waiting } from '../../contracts/sessions/session';
 import { wantedInput } from '../../contracts/sessions/session-facts';
 import type { Snapshot } from '../../exec/protocol';
@@ -93,7 +94,8 @@ export async function allWork(
   if (unread.length > 0) onUnread?.(unread.map(({ namespace }) => namespace));
   const open = found.map(({ one }) => one);
   const questions = new Questions(open.length, until);
-  const pending = open.sort(byUrgency).map((info) => openWork({ context, questions }, info));
+  const hosts = new Map<string, Promise<HostState | undefined>>();
+  const pending = open.sort(byUrgency).map((info) => openWork({ context, questions, hosts }, info));
   if (ended) {
     const query = `${kind} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"`;
     const latest = await namespaces.found(async (client) => {
@@ -136,6 +138,8 @@ function urgency(info: WorkflowExecutionInfo): number {
 interface Asking {
   context: CliContext;
   questions: Questions;
+  /** Those of other machines, each asked once. */
+  hosts: Map<string, Promise<HostState | undefined>>;
 }
 
 async function openWork(asking: Asking, info: WorkflowExecutionInfo): Promise<Work> {
@@ -244,10 +248,13 @@ const approvalWait = ({ what, askedAt }: Approval): Work['waits'] => ({
 });
 
 /** Undefined if nobody answers. */
-async function sessionAt({ context, questions }: Asking, ref: SessionRef): Promise<Told | undefined> {
-  const [session, holder] = await Promise.all([
+async function sessionAt(asking: Asking, ref: SessionRef): Promise<Told | undefined> {
+  const { context, questions } = asking;
+  const isHere = isLocal(context, ref.host);
+  const [session, holder, host] = await Promise.all([
     questions.ask(() => context.client.session(ref).state()),
-    isLocal(context, ref.host) ? inTime(look(context.dataDir, ref)) : undefined,
+    isHere ? inTime(look(context.dataDir, ref)) : undefined,
+    isHere ? undefined : hostAt(asking, ref.host),
   ]);
   const held = session?.approvals?.[0];
   if (held) return { doing: 'waits', waits: approvalWait(held), session };
@@ -258,7 +265,19 @@ async function sessionAt({ context, questions }: Asking, ref: SessionRef): Promi
   const waits = view?.waiting && command ? waitOf(view.waiting, command.startedAt) : null;
   const doing = [status.replace('_', ' '), command?.runtime, `epoch ${epoch}`].filter(Boolean).join(', ');
   const killed = view?.killedBy ? { at: null, ...view.killedBy } : null;
-  return { doing: `${doing}${details}`, waits, killed, session };
+  // What the workflow knows is what it was told last: whether that still holds, nobody can say.
+  const last = host?.status === 'offline' ? `host ${ref.host} is offline, last known: ` : '';
+  return { doing: `${last}${doing}${details}`, waits, killed, session };
+}
+
+/** Undefined if it is not known, or did not answer. */
+function hostAt(
+  { context, questions, hosts }: Asking,
+  name: SessionRef['host'],
+): Promise<HostState | undefined> {
+  const asked = hosts.get(name) ?? questions.ask(() => context.client.hosts.state(name));
+  hosts.set(name, asked);
+  return asked;
 }
 
 async function look(dataDir: string, ref: SessionRef): Promise<Told> {

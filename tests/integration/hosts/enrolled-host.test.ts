@@ -34,6 +34,9 @@ beforeAll(async () => {
   const { stdout, stderr, code } = await engine.cliInTurn(['host', 'enrol', 'far']);
   expect({ stderr, code }).toMatchObject({ code: 0 });
   expect(stdout).toBe(`holdfast host serve far --address ${address} --namespace ${namespace}\n`);
+  // On the machine that it is for, that address is the machine itself.
+  expect(stderr).toContain(`${address} is this machine: on another one the command finds no server there`);
+  expect(stderr).toContain(`ssh -N -R ${address.split(':')[1]}:${address} far`);
   await engine.start();
   far = new RemoteHost('far', await tap.open(address));
   await far.serve('--namespace', namespace);

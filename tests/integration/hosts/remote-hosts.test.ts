@@ -237,9 +237,17 @@ describe('with one host', () => {
       reason: 'it was stopped',
       facts: { access: 'read-only' },
     });
+    const id = uniqueId('left');
+    await engine.client.session({ agent: id, host: 'pi', session: 0 }).exec({
+      code: 'sleep 4325',
+      yield: { firstOutputMs: 500, betweenOutputMs: 500 },
+    });
     await pi.kill();
     await untilStatus('pi', 'offline');
     expect(await stateOf('pi')).toMatchObject({ reason: 'it is silent' });
+    // What runs there may have ended meanwhile.
+    const { stdout } = await engine.cliInTurn(['ps']);
+    expect(stdout).toMatch(new RegExp(`exec/${id}/pi/0 .* host pi is offline, last known: running`));
     const { file, args } = touch();
     expect(await remote(args, { remoteHost: 'pi' })).toEqual(error('host_offline'));
     expect(await remote(args)).toEqual(error('no_remote_host'));

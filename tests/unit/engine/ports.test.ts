@@ -57,5 +57,7 @@ test.each(['port', 'uiPort'] as const)('a named %s that is taken is refused as p
   await expect(choosePorts({ [key]: takenPort }, freePorts)).rejects.toMatchObject({
     code: 'port_in_use',
     facts: { got: takenPort },
+    // What is to be left out is the option that named it.
+    next: expect.stringContaining(`Omit ${{ port: '--port', uiPort: '--ui-port' }[key]} to`) as string,
   });
 });
