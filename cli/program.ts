@@ -50,6 +50,7 @@ import { oneOf } from './one-of';
 import type { GivenOptions } from './print/next-step';
 import { addOperatingCommands } from './operating/operating-commands';
 import { reportError } from './print/report-error';
+import { recordedServer } from './recorded-server';
 
 const sessionNumber = (text: string): number => checkedSession(/^\d+$/.test(text) ? Number(text) : text);
 const collectNames = (value: string, all: string[] = []): string[] => [
@@ -86,8 +87,10 @@ export function program(): Command {
     .version(packageVersion())
     .exitOverride()
     .configureOutput(OUTPUT)
-    // The default is the data folder's host; only here is the folder known.
+    // The defaults are the data folder's server and host; only here is the folder known.
     .hook('preAction', async (_root, chosen) => {
+      const server = await recordedServer(chosen);
+      for (const [name, value] of Object.entries(server ?? {})) chosen.setOptionValue(name, value);
       if (chosen.getOptionValueSource('host') !== 'default') return;
       const { ownHost } = await import('./context');
       chosen.setOptionValue('host', ownHost(chosen.optsWithGlobals<GlobalOptions>()));
