@@ -6,6 +6,7 @@ import type { Client } from '@temporalio/client';
 import { PATIENCE_MS } from '../client/delivery/deliver';
 import { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
+import { inertLine } from '../contracts/text/inert';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../contracts/ids';
 import { encryptedPayloads } from '../encryption/data-converter';
 import { runningDetached } from '../gateway/gateway-record';
@@ -114,6 +115,8 @@ export interface OpenOptions {
   replace?: boolean | undefined;
   /** Replaces a worker of another release. */
   thisRelease?: boolean | undefined;
+  /** The named configuration is that of this process alone: a worker gets it only if the data folder never had one. */
+  ownConfig?: boolean;
 }
 
 /** What ends a part of a context. */
@@ -143,9 +146,11 @@ async function partsOf(
   if (open.start && !open.staysStopped) rmSync(stopMarker(dataDir), { force: true });
   const server = resolveServer(options, process.env);
   const progress = noteUnless(options.json);
+  const before = runningWorker(dataDir);
+  const workersConfig = open.ownConfig && lastWorker(dataDir) ? undefined : configOf(options);
   const engine = server.isConfigured
     ? undefined
-    : await embeddedServer(dataDir, { ...open, config: configOf(options), progress });
+    : await embeddedServer(dataDir, { ...open, config: workersConfig, progress });
   const watch = { json: options.json ?? false, stay: open.staysOnFullDisk ?? false };
   if (engine) opened.push(watchDisk(dataDir, watch));
   const address = engine?.address ?? server.address;
@@ -178,7 +183,7 @@ async function partsOf(
     ...asBefore,
     workdir: open.workdir,
     tools: open.tools,
-    config: configOf(options),
+    config: workersConfig,
     host: open.host,
     queue: open.queue,
     join: open.join,
@@ -193,7 +198,10 @@ async function partsOf(
     await temporal.connection.close();
     temporal = await connect();
   }
-  if (startsWorker && !open.thisRelease) tellOfGateway(options);
+  if (startsWorker && !open.thisRelease) {
+    tellOfWorker(before, worker, progress);
+    tellOfGateway(options);
+  }
   // Another command may have chosen differently since: what counts is recorded.
   const restart = {
     server: async () => {
@@ -225,6 +233,17 @@ async function partsOf(
     worker,
     host: engine ? LOCAL_HOST : ownHost(options),
   };
+}
+
+/** A worker has one configuration, and all agents with it. */
+function tellOfWorker(
+  before: WorkerRecord | undefined,
+  worker: WorkerRecord | undefined,
+  tell: (line: string) => void,
+): void {
+  if (!before || !worker || before.config === worker.config) return;
+  const [had, has] = [before, worker].map(({ config }) => inertLine(config ?? 'that of the data folder'));
+  tell(`the worker was started again with the configuration ${has}, for all agents; it had ${had}`);
 }
 
 /** Only `up` replaces the page's gateway, which may be somebody's: what is sent through it may go on in plaintext. */

@@ -23,8 +23,8 @@ export const EXAMPLES = {
     'holdfast host ls',
   ),
   serve: below(
-    'holdfast serve                                        on this machine; prints a link that logs in',
-    'holdfast serve --listen 0.0.0.0:7280 --name agents.example.org',
+    'holdfast serve                                        on this machine; at a terminal it prints a link that logs in',
+    'holdfast serve --listen 0.0.0.0:7280 --name agents.example.org --json',
     'holdfast token create ci --role operator --agents "ci-*" --valid 30d',
   ),
   worker: below(

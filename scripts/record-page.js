@@ -80,7 +80,7 @@ function prepare() {
 
 async function serve(folder) {
   const env = { ...process.env, HOLDFAST_DATA: join(folder, 'data'), NO_COLOR: '1' };
-  const args = [join(root, 'bin', 'holdfast.js'), 'serve', '--listen', '127.0.0.1:0', '--json'];
+  const args = [join(root, 'bin', 'holdfast.js'), 'serve', '--listen', '127.0.0.1:0', '--link', '--json'];
   const child = spawn(process.execPath, args, { env, cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout }))
     return { child, env, ...JSON.parse(line) };

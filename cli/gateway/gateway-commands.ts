@@ -25,6 +25,7 @@ export function addGatewayCommands(
       'a further name under which it is reached, such as agents.example.org; may be repeated',
       collect,
     )
+    .option('--link', 'print a link that logs an admin in; without it only at a terminal')
     .addHelpText('after', EXAMPLES.serve)
     .action(action((options: ServeOptions) => serve(options)));
   command('ui', 'a link that opens the page of the running `holdfast up` or `holdfast serve`')

@@ -1,5 +1,6 @@
 // `holdfast serve`: the gateway, in the foreground; and as the process that `holdfast up` starts.
 import { once } from 'node:events';
+import { isDeepStrictEqual } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import type { MetricMeter } from '@temporalio/common';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -13,11 +14,20 @@ import { ProcessLog } from '../../system/log/process-log';
 import { waitForTurn } from '../../system/processes/detached-process';
 import { ownRelease } from '../../system/package-root';
 import { chosenConfig } from '../../workers/configuration/recorded-choice';
+import { readClientSettings } from '../../workers/configuration/read-client-settings';
 import { readGateway } from '../../workers/configuration/read-gateway';
 import type { TelemetrySettings } from '../../workers/configuration/configured-telemetry';
 import { publishedRegistry } from '../../workers/tools/registry-record';
 import { openSpans } from '../../workers/telemetry/span-exporter';
-import { configOf, isElsewhere, isOwn, openContext, workflowAddress, type GlobalOptions } from '../context';
+import {
+  configOf,
+  isElsewhere,
+  isOwn,
+  openContext,
+  workflowAddress,
+  type CliContext,
+  type GlobalOptions,
+} from '../context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import { pageLink } from './page-link';
@@ -25,6 +35,8 @@ import { pageLink } from './page-link';
 export interface ServeOptions extends GlobalOptions {
   listen?: string;
   name?: string[];
+  /** Prints a link that logs an admin in, also where no person looks. */
+  link?: boolean;
   /** For `holdfast up`, which finds it by its record: nothing is printed. */
   detached?: boolean;
 }
@@ -61,12 +73,14 @@ export async function serve(options: ServeOptions): Promise<number> {
   else await tryListening(options.listen ?? DEFAULT_LISTEN, '--listen');
   await using context = await openContext(options, {
     ...{ start: true, staysStopped: detached, staysOnFullDisk: true, answersOthers: true },
+    ownConfig: true,
     patienceMs: PATIENCE_MS,
   });
   const { client, dataDir, namespace } = context;
   const config = chosenConfig(dataDir, configOf(options));
   const { oidc, log: settings, telemetry } = readGateway(dataDir, config, process.env);
   const log = detached || options.json ? new ProcessLog('gateway', settings.level) : NOTES;
+  checkWorkers(context, config, log);
   const stopKeeping = keepBounded(gatewayPaths(dataDir).log, settings, (text, facts) =>
     log.warn(text, facts),
   );
@@ -98,7 +112,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   };
   const forget = recordGateway(dataDir, facts, detached);
   try {
-    if (!detached) await printLink(options, dataDir, url);
+    if (!detached) await printPlace(options, dataDir, url);
     return (await ended) === 'SIGINT' ? INTERRUPTED : 0;
   } finally {
     stopKeeping();
@@ -120,14 +134,39 @@ async function meterOf(telemetry: TelemetrySettings): Promise<MetricMeter | null
   return Runtime.instance().metricMeter;
 }
 
-async function printLink({ json }: ServeOptions, dataDir: string, url: string): Promise<void> {
-  const link = await pageLink(dataDir, url, 'admin');
-  if (json) return printJson({ url, link, pid: process.pid });
-  process.stdout.write(`page             ${link}\n`);
+/**
+ * The worker may have been started with another configuration, and keeps it. Throws `invalid_input` if it would not be able to read
+ * what is sent through this gateway, or would refuse it.
+ */
+function checkWorkers({ worker, dataDir }: CliContext, config: string | null, log: GatewayLog): void {
+  if (!worker || worker.config === config) return;
+  const [own, its] = [config, worker.config].map((one) => readClientSettings(dataDir, one).encryption);
+  const [named, kept] = [config, worker.config].map((one) => one ?? 'that of the data folder');
+  if (!isDeepStrictEqual(own, its))
+    throw new HoldfastError('invalid_input', {
+      what: '--config',
+      got: `${named}, whose [encryption] is not that of the running worker`,
+      allowed: `a configuration with the same keys as ${kept}`,
+      next: `\`holdfast up --config FILE\` gives the worker another configuration; it was left as it is.`,
+    });
+  log.warn('the worker keeps its own configuration: `holdfast up --config FILE` gives it another', {
+    gateway: named,
+    worker: kept,
+  });
+}
+
+/** A link lets its finder in as an admin: it gets into no journal and no log of a container, unless it is asked for. */
+async function printPlace({ json, link: asked }: ServeOptions, dataDir: string, url: string): Promise<void> {
+  const isForPerson = !json && process.stdout.isTTY;
+  const link = asked || isForPerson ? await pageLink(dataDir, url, 'admin') : undefined;
+  if (json) return printJson({ url, ...(link !== undefined && { link }), pid: process.pid });
+  process.stdout.write(`page             ${link ?? url}\n`);
   process.stdout.write(`API              ${url}/openapi.json\n`);
-  note(
-    'The link works once, for ten minutes; `holdfast ui` makes another. Programs use `holdfast token create`.',
-  );
+  const ofLink =
+    link === undefined
+      ? '`holdfast ui` makes a link that logs in.'
+      : 'The link works once, for ten minutes; `holdfast ui` makes another.';
+  note(`${ofLink} Programs use \`holdfast token create\`.`);
 }
 
 /** Where to listen, in order. Without a choice, `holdfast up` is content with any port: it prints the link. */

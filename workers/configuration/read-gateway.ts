@@ -21,7 +21,9 @@ export function readGateway(
   env: NodeJS.ProcessEnv,
 ): GatewayChoice {
   const configuration = workersConfiguration(dataDir, config);
-  refuseExposed(clientSecretFiles(configuration), exposedNow({ dataDir, config }));
+  // The data folder's worker may run with another configuration, and so with another sandbox.
+  for (const one of [config, undefined])
+    refuseExposed(clientSecretFiles(configuration), exposedNow({ dataDir, config: one }));
   const { log, telemetry } = configuration;
   return { oidc: oidcOf(configuration, env), log, telemetry };
 }
