@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import type { Usage } from '../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { parseWith } from '../contracts/schemas/parse';
+import { wellFormed } from '../contracts/text/well-formed';
 import type { RawReply } from './provider';
 
 const whole = z.int().check(z.minimum(0));
@@ -26,12 +27,14 @@ const replySchema = z.object({
     ),
   ),
   isCut: z.optional(z.boolean()),
+  cutBy: z.optional(z.string()),
   isRefusal: z.optional(z.boolean()),
   usage: z.optional(z.nullable(usageSchema)),
+  extras: z.optional(z.record(z.string(), z.unknown())),
 });
 
 const REPLY =
-  '{ text }, with `calls` ({ id, tool, args: JSON text }), `isCut`, `isRefusal` and `usage` where there are any; a usage is ' +
+  '{ text }, with `calls` ({ id, tool, args: JSON text }), `isCut`, `isRefusal`, `extras` and `usage` where there are any; a usage is ' +
   '{ inputTokens, outputTokens } in whole numbers, with `cachedTokens` and `costUsd` where they are known';
 
 /**
@@ -39,13 +42,14 @@ const REPLY =
  * same code would give it again.
  */
 export function checkedReply(model: string, reply: unknown): RawReply {
-  const { text, calls, isCut, isRefusal, usage } = readReply(model, reply);
+  const { text, calls, isCut, cutBy, isRefusal, usage, extras } = wellFormed(readReply(model, reply));
   return {
     text,
     ...(calls && { calls: calls.map(({ id, tool, args }) => ({ id: id ?? '', tool, args })) }),
-    ...(isCut && { isCut }),
+    ...(isCut && { isCut, ...(cutBy !== undefined && { cutBy }) }),
     ...(isRefusal && { isRefusal }),
     ...(usage && { usage }),
+    ...(extras && { extras }),
   };
 }
 

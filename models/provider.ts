@@ -12,10 +12,13 @@ export interface NativeCall {
   args: string;
 }
 
-/** A message as providers accept it; `calls` and the role `tool` occur only in the dialect `native`. */
+/**
+ * A message as providers accept it; `calls` and the role `tool` occur only in the dialect `native`. `extras` are those of
+ * the same provider's reply.
+ */
 export type ChatMessage =
   | { role: 'user'; text: string; images?: ImageRef[] }
-  | { role: 'assistant'; text: string; calls?: NativeCall[] }
+  | { role: 'assistant'; text: string; calls?: NativeCall[]; extras?: Readonly<Record<string, unknown>> }
   | { role: 'tool'; callId: string; tool: string; text: string; isError: boolean; images?: ImageRef[] };
 
 export interface ModelRequest {
@@ -40,9 +43,16 @@ export interface RawReply {
   calls?: NativeCall[];
   /** The provider cut it off at its length limit. */
   isCut?: boolean;
+  /** The reason that it gave for that, if it was not the limit. */
+  cutBy?: string;
   /** The model, or its provider, refused to answer; the text says so. */
   isRefusal?: boolean;
   usage?: Usage;
+  /**
+   * JSON of the provider's own, such as the signature of a model's reasoning. It comes back with the message, as long as
+   * the conversation's model is of the same provider.
+   */
+  extras?: Readonly<Record<string, unknown>>;
 }
 
 export interface ModelProvider {

@@ -2,7 +2,7 @@
 import { PROVIDER_NAME, PROVIDER_NAME_RULE, type WireApi } from '../contracts/models/model-names';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { asJson } from '../contracts/text/as-json';
-import { httpProvider, type WireProtocol } from './http/http-provider';
+import { httpProvider, type HttpModel, type WireProtocol } from './http/http-provider';
 import { nearestName } from './nearest-name';
 import type { ModelProvider } from './provider';
 import { scriptedProvider } from './scripted';
@@ -67,7 +67,8 @@ function creator(
   provider: ProviderSettings,
   { models }: ConfiguredModels,
 ): (name: string) => ModelProvider {
-  const refusedSchemas = new Set<string>();
+  const refused: HttpModel['refused'] = new Set();
+  const cutStreams: HttpModel['cutStreams'] = new Map();
   return (name) => {
     const model = `${kind}:${name}`;
     if (!name) throw new HoldfastError('model_unknown', { got: model, allowed: `${kind}:NAME` });
@@ -76,7 +77,8 @@ function creator(
       name,
       provider,
       settings: models[model] ?? {},
-      refusedSchemas,
+      refused,
+      cutStreams,
       protocol: PROTOCOLS[provider.wireApi],
     });
   };

@@ -15,6 +15,8 @@ import type {
 import type { Message, ToolCall } from '../../contracts/agents/agent';
 import type { Compaction, ModelCall, SummaryProgress } from '../../contracts/models/model-call';
 import type { PlannedReply } from '../../contracts/models/model-reply';
+import { providerOf } from '../../contracts/models/reply-extras';
+import { wellFormed } from '../../contracts/text/well-formed';
 import type { Place } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import {
@@ -30,6 +32,7 @@ import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { checkedAnswer } from '../../models/answer-schema';
 import { compactionRequests } from '../../models/compaction';
 import { refusedAnswer } from '../../models/model-refusal';
+import { parsedReply, writtenReply } from '../../models/parsed-reply';
 import type { FindDialect } from '../../models/dialects/dialects';
 import type { FindProvider } from '../../models/providers';
 import { systemPrompt } from '../../models/system-prompt';
@@ -46,6 +49,7 @@ import type { ModelMeter } from './model-meter';
 import type { QuotaGate } from './quota-gate';
 import type { ToolRulings } from '../tools/tool-ruling';
 import { mayChangeFiles } from './may-change-files';
+import { withOwnExtras } from './own-extras';
 import { planSpawns } from './plan-spawns';
 import { prepareCalls } from './prepare-calls';
 import { summaryOf } from './summary';
@@ -78,7 +82,8 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
   const { hasCheckpoints, cancelled } = dependencies;
   const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
     const before = { workflowId: agentWorkflowId(agent), ...earlier };
-    return [...(await transcripts.read(before)), ...(await transcripts.read(turn))];
+    // Also what was recorded as it came: a provider would refuse every call of the conversation.
+    return wellFormed([...(await transcripts.read(before)), ...(await transcripts.read(turn))]);
   };
   return {
     callModel: (input: ModelCall) =>
@@ -93,11 +98,12 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
           const described = tools.describe();
           const read = (image: ImageRef): Promise<string> => images.read(agent, image, signal);
           const asked = { model, provider, attempt: activityInfo().attempt };
-          const asking = { ...asked, dialect, messages: visibleMessages(messages), read };
+          const visible = withOwnExtras(visibleMessages(messages), model);
+          const asking = { ...asked, dialect, messages: visible, read };
           const isOfUse = (name: string): boolean => canSee(asking) || tools.find(name).needsSight !== true;
           const offered = described.filter(({ name }) => (allowed?.includes(name) ?? true) && isOfUse(name));
           const request = {
-            system: systemPrompt(input, dialect.instructions(offered)),
+            system: wellFormed(systemPrompt(input, dialect.instructions(offered))),
             ...(dialect.isNative && { tools: offered }),
             ...(outputSchema && { outputSchema }),
             signal,
@@ -115,15 +121,20 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
             key: input.key,
             ruled: ({ tool, args }: ToolCall) => rulings.of({ agent, tool, args, place }),
           };
+          const reading = { tools: offered, isJson: outputSchema !== undefined };
           const parsed = raw.isRefusal
             ? refusedAnswer(raw)
-            : checkedAnswer(await prepareCalls(dialect.parse(raw), preparation), outputSchema);
-          const { usage } = raw;
+            : checkedAnswer(
+                await prepareCalls(parsedReply(raw, dialect, reading), preparation),
+                outputSchema,
+              );
+          const { usage, extras: data } = raw;
           const { window } = provider;
           const reply = fitReply({
-            text: raw.text,
+            text: writtenReply(raw),
             parsed,
             ...(usage && { usage }),
+            ...(data && { extras: { provider: providerOf(model), data } }),
             ...(window && { window }),
           });
           const planning = { tools, allowed, model, key: input.key };

@@ -14,6 +14,7 @@ import { afterAttempts } from '../../tools/tool-attempt';
 import type { ToolContext, ToolHost } from '../../tools/tool';
 import type { CancelledCalls } from '../cancelled-calls';
 import { whyUnreachable } from '../blobs/blob-store';
+import { wellFormed } from '../../contracts/text/well-formed';
 import { fitError, fitToolResult } from '../blobs/fit-payload';
 import type { ImageStore } from '../blobs/image-store';
 import type { LargeValues } from '../blobs/large-values';
@@ -124,7 +125,12 @@ export function createToolActivities({
         if (!outcome.ok) return fitError(outcome);
         if (!('value' in outcome)) return outcome;
         try {
-          return await blobs.fit({ agent: input.agent, id: input.key }, call.tool, outcome.value, signal);
+          return await blobs.fit(
+            { agent: input.agent, id: input.key },
+            call.tool,
+            wellFormed(outcome.value),
+            signal,
+          );
         } catch (err) {
           // The tool has taken effect: a retry would repeat that, and a script would wait for it for ever.
           if (err instanceof HoldfastError && err.code === 'result_too_large') return err.toOutcome();

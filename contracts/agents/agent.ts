@@ -2,6 +2,7 @@
 import type { ErrorCode, ErrorFacts } from '../errors/holdfast-error';
 import { DEFAULT_TOOL_CALLS } from '../tools/tool-grant';
 import type { JsonSchema, JsonValue } from '../json';
+import type { WithExtras } from '../models/reply-extras';
 import type { CheckpointOutcome } from '../workspaces/checkpoints';
 import type { LeftWorkspace, WantedWorkspace } from '../workspaces/own-workspaces';
 import type { Rewind } from '../workspaces/rewinds';
@@ -193,7 +194,7 @@ export type Message =
    * `text`: the reply as written, only if it could not be parsed; otherwise it would be in history twice. `step`: its
    * number in the conversation, from 1; absent in replies of releases before 0.4.
    */
-  | { role: 'assistant'; text?: string; parsed: ParsedReply; usage?: Usage; step?: number }
+  | ({ role: 'assistant'; text?: string; parsed: ParsedReply; usage?: Usage; step?: number } & WithExtras)
   | ({ role: 'tool' } & ToolResult)
   | { role: 'repair'; text: string }
   /** Replaces the conversation's first `covers` messages in what the model sees from here on. */

@@ -1,15 +1,15 @@
 // Shapes of what others read: results of workflows, and answers to updates and queries. For docs/schemas, for tests, and
 // for clients, which check those of hosts. The types are in contracts/: this compiles only if both say the same.
-import type {
-  AgentResult,
-  AgentState,
-  Message,
-  TakenAnswer,
-  TranscriptPage,
-  TurnResult,
-  TurnState,
+import {
+  DIALECTS,
+  type AgentResult,
+  type AgentState,
+  type Message,
+  type TakenAnswer,
+  type TranscriptPage,
+  type TurnResult,
+  type TurnState,
 } from '../agents/agent';
-import { DIALECTS } from '../agents/agent';
 import type { Approval } from '../tools/approvals';
 import { ERROR_CODES, type ErrorCode, type HoldfastError } from '../errors/holdfast-error';
 import type { JsonSchema, JsonValue } from '../json';
@@ -30,8 +30,7 @@ import { hostState, treeKill } from './remote-hosts';
 import { z } from './zod';
 
 const text = z.string();
-/** ISO 8601. */
-const time = z.string();
+const time = z.string(); // ISO 8601
 const count = z.int();
 const texts = z.array(text);
 const orNull = <T extends z.core.SomeType>(schema: T): z.ZodMiniNullable<T> => z.nullable(schema);
@@ -168,6 +167,7 @@ export const message = z.union([
     parsed: parsedReply,
     usage: z.optional(usage),
     step: z.optional(count),
+    extras: z.optional(z.object({ provider: text, data: z.readonly(z.record(text, z.unknown())) })),
   }),
   z.object({
     role: z.literal('tool'),

@@ -4,14 +4,16 @@ import type { ParsedReply } from '../../contracts/agents/agent';
 import type { ChatMessage, RawReply } from '../provider';
 import type { Dialect } from './dialect';
 import { isObject, readJson, shown } from './json-text';
-import { CUT_FENCE, cutOff, endsInFence, malformed } from './malformed';
+import { AS_TEXT, CUT_FENCE, cutOff, endsInFence, malformed } from './malformed';
 import type { PromptText } from './prompt-files';
-import { steps, writtenText, type ShownResult, type Step } from './steps';
-import { behindThinking, isInlineCode, THINK_TAGS } from './thinking';
+import { extrasOf, steps, writtenText, type ShownResult, type Step } from './steps';
+import { codeSpans, inlineCodeAround, isOneSpan } from './code-spans';
+import { behindThinking, THINK_TAGS } from './thinking';
 
 export const createAgentJson = (instructions: PromptText): Dialect => ({
   parse,
   instructions,
+  callRule: `Write a call as one JSON object: {"tool_name": ..., "tool_args": {...}}. ${AS_TEXT}`,
   messages: (all) => steps(all).flatMap(messagesOf),
 });
 
@@ -21,8 +23,8 @@ const MAX_OPEN_BRACES = 50;
 /** An object that begins like a call; when cut off, it cannot be told from one. */
 const BEGINS_AS_CALL = /^\{\s*(?:["']?(?:tool_name|tool_args|thoughts|headline)\b|(?:["'][a-z_]*)?$)/;
 
-function parse({ text, isCut: isCutOff }: RawReply): ParsedReply {
-  if (isCutOff) return cutOff();
+function parse({ text, isCut: isCutOff, cutBy }: RawReply): ParsedReply {
+  if (isCutOff) return cutOff({ cutBy });
   const { prose, loose, objects, isCut } = scan(text);
   const [json, ...more] = objects;
   if (more.length > 0 || (json !== undefined && isCut)) {
@@ -33,6 +35,8 @@ function parse({ text, isCut: isCutOff }: RawReply): ParsedReply {
   if (json !== undefined) return parseObject(json, prose);
   if (prose === '') return malformed('It is empty.');
   if (endsInFence(prose)) return malformed(CUT_FENCE);
+  if (/^`+\s*\{/.test(prose) && isOneSpan(prose) && isCall(prose.replace(/^`+|`+$/g, '')))
+    return malformed('It holds only a call between backticks, which is text: write it without them.');
   return /"tool_(name|args)"\s*:/.test(loose)
     ? malformed('It has "tool_name" but no JSON object around it.')
     : { kind: 'answer', answer: prose };
@@ -52,8 +56,10 @@ interface Scanned {
 function scan(text: string): Scanned {
   const found: Scanned = { prose: '', loose: '', objects: [], isCut: false };
   let openBraces = 0;
+  const spans = codeSpans(text);
+  const isQuoted = (from: number, to: number): boolean => inlineCodeAround(spans, from, to) !== undefined;
   for (let at = 0; at < text.length && !found.isCut;) {
-    if (text.startsWith(OPEN, at) && !isInlineCode(text, at, at + OPEN.length)) {
+    if (text.startsWith(OPEN, at) && !inlineCodeAround(spans, at, at + OPEN.length)) {
       at = behindThinking(text, at);
       continue;
     }
@@ -65,7 +71,7 @@ function scan(text: string): Scanned {
       found.isCut = isAlone || BEGINS_AS_CALL.test(text.slice(at, at + 200));
     }
     const part = text.slice(at, end < 0 ? at + 1 : end);
-    if (part.length > 1 && isCall(part)) {
+    if (part.length > 1 && !isQuoted(at, at + part.length) && isCall(part)) {
       found.objects.push(part);
     } else {
       found.prose += part;
@@ -135,7 +141,7 @@ function messagesOf(step: Step): ChatMessage[] {
   if (step.kind === 'said') return [{ role: 'user', text: step.text }];
   const results: ChatMessage[] = step.results.map((result) => ({ role: 'user', text: resultText(result) }));
   return step.message
-    ? [{ role: 'assistant', text: writtenText(step.message, inWords) }, ...results]
+    ? [{ role: 'assistant', text: writtenText(step.message, inWords), ...extrasOf(step.message) }, ...results]
     : results;
 }
 

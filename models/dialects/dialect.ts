@@ -10,6 +10,8 @@ export interface Dialect {
   instructions(tools: readonly ToolDescription[]): string;
   /** The conversation in the form that the provider accepts. */
   messages(messages: readonly VisibleMessage[]): ChatMessage[];
+  /** How a call is written, as a sentence for a model that wrote one in another way. */
+  callRule: string;
   /** Whether the provider itself is told about the tools. */
   isNative?: boolean;
 }

@@ -1,12 +1,16 @@
 // What all dialects share about unusable replies.
 import type { ParsedReply } from '../../contracts/agents/agent';
+import type { RawReply } from '../provider';
+import { shown } from './json-text';
 
 export const malformed = (problem: string): ParsedReply => ({ kind: 'malformed', problem });
 
 /** It is incomplete, even if it looks like an answer. */
-export const cutOff = (): ParsedReply =>
+export const cutOff = ({ cutBy }: Pick<RawReply, 'cutBy'>): ParsedReply =>
   malformed(
-    'It was cut off at the length limit of replies. Write less at once; split long content into several steps.',
+    cutBy === undefined
+      ? 'It was cut off at the length limit of replies. Write less at once; split long content into several steps.'
+      : `It was broken off by the provider, with the reason ${shown(cutBy)}. Write it again, from its beginning.`,
   );
 
 export const CUT_FENCE = 'It ends within a code fence without content: it was cut off.';
@@ -16,3 +20,6 @@ export function endsInFence(text: string): boolean {
   const isOpen = (text.match(/```/g)?.length ?? 0) % 2 === 1;
   return (isOpen && /```[\w-]*\s*$/.test(text)) || /(?:^|\n)[ \t]*`{1,2}$/.test(text);
 }
+
+/** For a model that meant no call. */
+export const AS_TEXT = 'If it is meant as text, write it between backticks.';

@@ -4,9 +4,9 @@ import type { ParsedReply, ToolCall, VisibleMessage } from '../../contracts/agen
 import type { ChatMessage, NativeCall, RawReply } from '../provider';
 import type { Dialect } from './dialect';
 import { isObject, jsonOf, readJson, shown } from './json-text';
-import { cutOff, malformed } from './malformed';
+import { AS_TEXT, cutOff, malformed } from './malformed';
 import type { PromptText } from './prompt-files';
-import { steps, writtenText, type ShownResult } from './steps';
+import { extrasOf, steps, writtenText, type ShownResult } from './steps';
 import { withoutThinking } from './thinking';
 
 export const createNative = (instructions: PromptText): Dialect => ({
@@ -14,10 +14,12 @@ export const createNative = (instructions: PromptText): Dialect => ({
   instructions,
   messages,
   isNative: true,
+  callRule: `Call a tool through the function calling of the API. ${AS_TEXT}`,
 });
 
-function parse({ text, calls = [], isCut }: RawReply): ParsedReply {
-  if (isCut) return cutOff();
+function parse(reply: RawReply): ParsedReply {
+  const { text, calls = [], isCut } = reply;
+  if (isCut) return cutOff(reply);
   const prose = withoutThinking(text);
   if (calls.length === 0) {
     return prose === ''
@@ -73,7 +75,8 @@ function messages(all: readonly VisibleMessage[]): ChatMessage[] {
         ...imagesOf(result),
       }));
     const { text, parsed } = message;
-    if (parsed.kind !== 'calls') return [{ role: 'assistant', text: writtenText(message, () => '') }];
+    if (parsed.kind !== 'calls')
+      return [{ role: 'assistant', text: writtenText(message, () => ''), ...extrasOf(message) }];
     const ids = parsed.calls.map(({ callId }) => wireId(callId, taken));
     const calls = parsed.calls.map(({ tool, args }, index): NativeCall => ({
       id: ids[index] ?? '',
@@ -92,7 +95,7 @@ function messages(all: readonly VisibleMessage[]): ChatMessage[] {
         ...imagesOf(result),
       };
     });
-    return [{ role: 'assistant', text: text ?? parsed.prose, calls }, ...answers];
+    return [{ role: 'assistant', text: text ?? parsed.prose, calls, ...extrasOf(message) }, ...answers];
   });
 }
 

@@ -1,6 +1,7 @@
 // A conversation in steps: each reply of the model with the results of its calls, in order. Every call has a result
 // here, so that no provider is sent a call without one.
 import type { ParsedReply, ToolResult, VisibleMessage } from '../../contracts/agents/agent';
+import type { ChatMessage } from '../provider';
 
 type Reply = Extract<VisibleMessage, { role: 'assistant' }>;
 
@@ -55,6 +56,10 @@ function resultsOf({ parsed }: Reply, results: readonly ToolResult[]): ShownResu
 
 /** Providers refuse messages without text. */
 export const saidText = (text: string): string => (text.trim() === '' ? '(a reply without text)' : text);
+
+/** What the provider sent with a reply, as it goes back. */
+export const extrasOf = ({ extras }: Reply): Pick<Extract<ChatMessage, { role: 'assistant' }>, 'extras'> =>
+  extras ? { extras: extras.data } : {};
 
 type Calls = Extract<ParsedReply, { kind: 'calls' }>;
 

@@ -1,7 +1,8 @@
 // Finds the block of calls in a reply of the tagged dialect: `<tool>[...]</tool>`, with the prose around it. Everything
-// inside <think> is ignored, and a tag in inline code, between backticks, is text.
+// inside <think> is ignored, and inline code, between backticks, is text.
 import { CUT_FENCE, endsInFence } from './malformed';
-import { behindThinking, isInlineCode, THINK_TAGS } from './thinking';
+import { codeSpans, inlineCodeAround, type Span } from './code-spans';
+import { behindThinking, THINK_TAGS } from './thinking';
 
 export interface Tags {
   start: string;
@@ -40,6 +41,7 @@ export function scanReply(text: string, tags: Tags): ScannedReply {
   const marks = [tags.start, tags.end, THINK_TAGS.open, THINK_TAGS.close];
   const anyMark = new RegExp(marks.map(escapeExpression).join('|'), 'g');
   const found: ScannedReply = { prose: '', blocks: [], fault: null };
+  const spans = codeSpans(text);
   let at = 0;
   while (at < text.length) {
     anyMark.lastIndex = at;
@@ -48,8 +50,11 @@ export function scanReply(text: string, tags: Tags): ScannedReply {
     if (!match) break;
     const [mark] = match;
     at = match.index + mark.length;
-    if (isInlineCode(text, match.index, at)) found.prose += mark;
-    else if (mark === THINK_TAGS.open) at = behindThinking(text, at);
+    const quote = quoteAround(text, { from: match.index, to: at }, { spans, tags });
+    if (quote) {
+      found.prose += text.slice(match.index, quote.end);
+      at = quote.end;
+    } else if (mark === THINK_TAGS.open) at = behindThinking(text, at);
     else if (mark === THINK_TAGS.close) Object.assign(found, { prose: '', blocks: [], fault: null });
     else if (mark === tags.end) found.fault ??= `It has ${tags.end} without ${tags.start} before it.`;
     else at = takeBlock(text, at, tags, found);
@@ -57,6 +62,18 @@ export function scanReply(text: string, tags: Tags): ScannedReply {
   // After a block or thinking the tail is empty, and no tag was begun.
   found.fault ??= cutFault(found.prose, text.slice(at), marks);
   return { ...found, prose: found.prose.trim() };
+}
+
+/** The inline code around a mark, unless that is a backtick within the JSON of a block that the mark begins. */
+function quoteAround(
+  text: string,
+  { from, to }: { from: number; to: number },
+  { spans, tags }: { spans: readonly Span[]; tags: Tags },
+): Span | undefined {
+  const span = inlineCodeAround(spans, from, to);
+  if (!span || text.slice(from, to) !== tags.start) return span;
+  const rest = text.slice(to, span.end);
+  return /^\s*[[{]/.test(rest) && !rest.includes(tags.end) ? undefined : span;
 }
 
 /** Adds the block that begins at `from`, and returns the position after it. */

@@ -3,22 +3,24 @@
 import type { ParsedReply, ToolCall } from '../../contracts/agents/agent';
 import { CALL_ID_PATTERN, findReferences, referenceFault } from '../../contracts/agents/references';
 import type { ChatMessage, RawReply } from '../provider';
+import { isOneSpan } from './code-spans';
 import type { Dialect } from './dialect';
 import { isObject, readJson, shown } from './json-text';
-import { cutOff, malformed } from './malformed';
+import { AS_TEXT, cutOff, malformed } from './malformed';
 import type { PromptText } from './prompt-files';
-import { steps, writtenText, type Step } from './steps';
+import { extrasOf, steps, writtenText, type Step } from './steps';
 import { scanReply, type Tags } from './tagged-block';
 import { taggedResults } from './tagged-results';
 
 export const createTagged = (tags: Tags, instructions: PromptText): Dialect => ({
   parse: (reply) => parse(reply, tags),
   instructions,
+  callRule: `Write a call as ${tags.start}[{"call_id": ..., "tool_name": ..., "arguments": {...}}]${tags.end}. ${AS_TEXT}`,
   messages: (all) => steps(all).flatMap((step) => messagesOf(step, tags)),
 });
 
-function parse({ text, isCut }: RawReply, tags: Tags): ParsedReply {
-  if (isCut) return cutOff();
+function parse({ text, isCut, cutBy }: RawReply, tags: Tags): ParsedReply {
+  if (isCut) return cutOff({ cutBy });
   const { prose, blocks, fault } = scanReply(text, tags);
   if (fault !== null) return malformed(fault);
   const [block, ...more] = blocks;
@@ -29,6 +31,8 @@ function parse({ text, isCut }: RawReply, tags: Tags): ParsedReply {
   }
   if (block !== undefined) return parseBlock(block, prose);
   if (prose === '') return malformed('It is empty: neither an answer nor a block of calls.');
+  if (prose.startsWith('`') && prose.endsWith('`') && prose.includes(tags.start) && isOneSpan(prose))
+    return malformed('It holds only a block between backticks, which is text: write it without them.');
   if (/^(?:```\w*\s*)?[[{][^]*"tool_name"\s*:/.test(prose)) {
     return malformed(
       `It has "tool_name" without the tags around it: ${tags.start} before and ${tags.end} after.`,
@@ -102,7 +106,7 @@ function messagesOf(step: Step, tags: Tags): ChatMessage[] {
     step.results.length === 0 ? [] : [{ role: 'user', text: taggedResults(step.results) }];
   if (!step.message) return results;
   const text = writtenText(step.message, ({ calls }) => blockOf(calls, tags));
-  return [{ role: 'assistant', text }, ...results];
+  return [{ role: 'assistant', text, ...extrasOf(step.message) }, ...results];
 }
 
 function blockOf(calls: readonly ToolCall[], { start, end }: Tags): string {

@@ -4,10 +4,6 @@ const OPEN = '<think>';
 const CLOSE = '</think>';
 export const THINK_TAGS = { open: OPEN, close: CLOSE } as const;
 
-/** Whether what stands there is inline code, and nothing else is. */
-export const isInlineCode = (text: string, from: number, to: number): boolean =>
-  text[from - 1] === '`' && text[to] === '`' && text[to + 1] !== '`';
-
 /** The position after the end of the thinking that is under way at `at`; without an end it is all of the rest. */
 export function behindThinking(text: string, at: number): number {
   const end = text.indexOf(CLOSE, at);

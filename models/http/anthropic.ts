@@ -7,26 +7,30 @@ import type {
   ImageBlockParam,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages';
+import { withConcessions } from './concessions';
 import { functionParameters } from './function-parameters';
-import type { WireCall, WireProtocol } from './http-provider';
+import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { messagesReply } from './replies/messages-reply';
 import { messageOfStream } from './replies/messages-stream';
+import { fieldsOf, listOf } from './replies/untrusted';
 import { streamOf, wholeOf } from './replies/whole-answer';
-import { shownImages, type ShownImage } from './shown-images';
+import { shownImages, type ShownImage } from './conversation/shown-images';
 
 /** The API requires one; all current models can write at least this much. */
 const DEFAULT_MAX_TOKENS = 32_000;
 const CACHED = { cache_control: { type: 'ephemeral' } } as const;
 
-export const anthropicMessages: WireProtocol = async (call) => {
+export const anthropicMessages: WireProtocol = (call) => withConcessions(call, [], ask);
+
+async function ask(call: WireCall): Promise<WireReply> {
   const client = await clientOf(call);
   const { onText, signal } = call;
   const params = paramsOf(call);
   if (!onText) return messagesReply(await wholeOf(client.messages.create(params, { signal })));
   const sent = await streamOf(client.messages.create({ ...params, stream: true }, { signal }), call);
   return messagesReply('whole' in sent ? sent.whole : await messageOfStream(sent.events, onText));
-};
+}
 
 async function clientOf({ access, fetch, requestMs }: WireCall): Promise<Anthropic> {
   const { Anthropic: Client } = await import('@anthropic-ai/sdk');
@@ -102,8 +106,12 @@ function blocksOf(message: ChatMessage, images: ModelRequest['images']): Content
     name: tool,
     input: argumentsOf(args),
   }));
-  return [...text, ...calls];
+  return [...thinkingOf(message.extras), ...text, ...calls];
 }
+
+/** As it came: the API checks its signatures. */
+const thinkingOf = (extras: unknown): ContentBlockParam[] =>
+  listOf(fieldsOf(extras).thinking) as ContentBlockParam[];
 
 const imageBlock = ({ mime, data }: ShownImage): ImageBlockParam => ({
   type: 'image',

@@ -11,6 +11,7 @@ const MAX_STREAM_MIB = 4 * MAX_ANSWER_MIB;
 
 /** How a stream ends that is not cut within an event: with a blank line, or with OpenAI's last line. */
 const STREAM_END = /(\n\r?\n|\r\r|\[DONE\]\s*)$/;
+const LAST_LINE = /\[DONE\]\s*$/;
 const STREAM_END_BYTES = 16;
 
 export interface Limits {
@@ -24,6 +25,8 @@ export class CallLimits {
   private idle: NodeJS.Timeout | undefined;
   private isOver = false;
   private isBodyCut = false;
+  /** The end of the last body, as far as it was read. */
+  private tail = Buffer.alloc(0);
   /** Aborts with the caller's signal, or at a limit. */
   readonly signal: AbortSignal;
   /** Which limit ended the call. */
@@ -46,18 +49,19 @@ export class CallLimits {
     if (isStream) this.restartIdle();
     const allowed = isStream ? MAX_STREAM_MIB : MAX_ANSWER_MIB;
     let left = allowed * MIB;
-    let tail = Buffer.alloc(0);
+    this.tail = Buffer.alloc(0);
     this.isBodyCut = false;
     const watch = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, out) => {
         if (isStream) this.restartIdle();
         left -= chunk.length;
         if (left < 0) throw new UnexpectedAnswer(`its answer is longer than ${allowed} MiB`);
-        tail = Buffer.concat([tail, chunk.subarray(-STREAM_END_BYTES)]).subarray(-STREAM_END_BYTES);
+        const end = chunk.subarray(-STREAM_END_BYTES);
+        this.tail = Buffer.concat([this.tail, end]).subarray(-STREAM_END_BYTES);
         out.enqueue(chunk);
       },
       flush: () => {
-        this.isBodyCut = !STREAM_END.test(tail.toString('latin1'));
+        this.isBodyCut = !STREAM_END.test(this.tail.toString('latin1'));
       },
     });
     return new Response(response.body.pipeThrough(watch), response);
@@ -65,6 +69,11 @@ export class CallLimits {
 
   /** Whether the last stream ended within an event. */
   readonly isCut = (): boolean => this.isBodyCut;
+
+  /** Whether the last stream ended with OpenAI's last line. */
+  readonly isDone = (): boolean =>
+    // The SDK ends a stream that was aborted as if it were complete.
+    !this.signal.aborted && LAST_LINE.test(this.tail.toString('latin1'));
 
   /** Call it when the call is over. */
   clear(): void {

@@ -159,6 +159,16 @@ function codeOf(status: number | undefined, { kinds }: Marks, text: string): Ans
   return isRefused ? 'model_bad_request' : 'model_overloaded';
 }
 
+/** The server does not take a request as it stands, but not for its length: the model has not begun. */
+export function refusesRequest(err: unknown): err is Error {
+  if (!types.isNativeError(err)) return false;
+  const { status, error } = err as StatusError;
+  const marks = marksOf(error);
+  // An error that is reported in an answer has no status of its own.
+  if (status !== 400 && status !== 422) return false;
+  return codeOf(status, marks, marks.message || reasonOf(err)) === 'model_bad_request';
+}
+
 const NETWORK_CODE = /^(E[A-Z]+|UND_ERR_\w+|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|[A-Z_]*CERT[A-Z_]*)$/;
 /** How the SDKs and Node report that the other side was gone. */
 const GONE =

@@ -1,11 +1,14 @@
 // What all HTTP providers share: the key, the limits, the errors, the cost. Each wire protocol does the rest. Only
 // Temporal retries.
-import { classifyError } from './classify-error';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { WireApi } from '../../contracts/models/model-names';
+import { classifyError, CutStream } from './classify-error';
 import { readAccess, type Access } from './access';
 import { CallLimits } from './call-limits';
 import { usageOf, type Tokens } from './cost';
-import { withAnswers } from './answered-calls';
-import type { ModelProvider, ModelRequest, RawReply } from '../provider';
+import { withAnswers } from './conversation/answered-calls';
+import type { ChatMessage, ModelProvider, ModelRequest, RawReply } from '../provider';
+import type { Fields } from './replies/untrusted';
 import type { ModelSettings, ProviderSettings } from '../model-settings';
 
 export interface WireCall extends ModelRequest {
@@ -17,14 +20,25 @@ export interface WireCall extends ModelRequest {
   isCut: CallLimits['isCut'];
   requestMs: number;
   maxOutputTokens: number | undefined;
-  /** Model and schema of an answer, as text, that the server does not take; the same set for all calls of a process. */
-  refusedSchemas: Set<string>;
+  /** Whether the last stream ended with the words that it was all. */
+  isDone: CallLimits['isDone'];
+  /** Parts of requests that the server refused, by model; the same set for all calls of a process. */
+  refused: Set<string>;
 }
 
-export type WireReply = Omit<RawReply, 'usage'> & { tokens?: Tokens | undefined };
+export type WireReply = Omit<RawReply, 'usage' | 'extras'> & {
+  tokens?: Tokens | undefined;
+  extras?: Fields | undefined;
+};
 
 /** Asks once. Throws the SDK's errors. */
 export type WireProtocol = (call: WireCall) => Promise<WireReply>;
+
+interface CutStreams {
+  count: number;
+  /** In milliseconds since 1970. */
+  last: number;
+}
 
 export interface HttpModel {
   /** `provider:name`, as shown in errors. */
@@ -32,20 +46,16 @@ export interface HttpModel {
   name: string;
   provider: ProviderSettings;
   settings: ModelSettings;
-  refusedSchemas: WireCall['refusedSchemas'];
+  refused: WireCall['refused'];
+  /** How many streams in a row have ended without an end of the answer, by model. */
+  cutStreams: Map<string, CutStreams>;
   /** Loads the protocol and its SDK, when the first call needs it. */
   protocol: () => Promise<WireProtocol>;
 }
 
-export function httpProvider({
-  model,
-  name,
-  provider,
-  settings,
-  refusedSchemas,
-  protocol,
-}: HttpModel): ModelProvider {
-  const { window, maxOutputTokens, prices, images: seesImages = true } = settings;
+export function httpProvider(http: HttpModel): ModelProvider {
+  const { model, provider, settings } = http;
+  const { window, images: seesImages = true } = settings;
   return {
     dialect: 'native',
     seesImages,
@@ -54,26 +64,61 @@ export function httpProvider({
       readAccess(model, provider);
     },
     async reply(request) {
-      const access = readAccess(model, provider);
-      const ask = await protocol();
-      const limits = new CallLimits(request.signal, provider);
-      const { fetch, signal, isCut } = limits;
-      const messages = withAnswers(request.messages);
-      const { requestMs } = provider;
+      const { cutStreams } = http;
+      const unwatched = { ...request, onText: undefined };
+      const { count = 0, last = 0 } = cutStreams.get(model) ?? {};
+      if (count >= MAX_CUT_STREAMS && Date.now() - last < AVOIDED_MS) return replyOf(http, unwatched);
       try {
-        // In other dialects a call is text, which an answer schema would forbid.
-        const outputSchema = request.tools && request.outputSchema;
-        const call = { ...request, messages, name, access, fetch, signal, isCut, requestMs, maxOutputTokens };
-        const { tokens, ...reply } = await ask({ ...call, outputSchema, refusedSchemas });
-        return { ...reply, ...(tokens && { usage: usageOf(tokens, prices) }) };
+        const reply = await replyOf(http, request);
+        if (request.onText) cutStreams.delete(model);
+        return reply;
       } catch (err) {
-        // The caller that cancelled does not wait for a reason.
-        if (request.signal.aborted) throw request.signal.reason;
-        const address = access.baseUrl ?? 'its own address';
-        throw classifyError(err, { model, address, secrets: access.secrets, limit: limits.hit });
-      } finally {
-        limits.clear();
+        if (!(err instanceof HoldfastError && err.cause instanceof EndlessStream)) throw err;
+        cutStreams.set(model, { count: count + 1, last: Date.now() });
+        return replyOf(http, unwatched);
       }
     },
   };
+}
+
+/** So many in a row are no accident of a network: such a server is asked for whole answers. */
+const MAX_CUT_STREAMS = 2;
+/** Then it is asked for a stream again: it may be another server by then. */
+const AVOIDED_MS = 600_000;
+
+/** A stream that ended between two events, before its answer did. Asked for again, it may end so each time. */
+class EndlessStream extends CutStream {}
+
+async function replyOf(http: HttpModel, request: ModelRequest): Promise<RawReply> {
+  const { model, name, provider, settings, refused, protocol } = http;
+  const { maxOutputTokens, prices } = settings;
+  const { requestMs, wireApi } = provider;
+  const access = readAccess(model, provider);
+  const ask = await protocol();
+  const limits = new CallLimits(request.signal, provider);
+  const { fetch, signal, isCut, isDone } = limits;
+  const messages = withAnswers(request.messages).map((message) => ofWire(message, wireApi));
+  try {
+    // In other dialects a call is text, which an answer schema would forbid.
+    const outputSchema = request.tools && request.outputSchema;
+    const call = { ...request, messages, name, access, fetch, signal, isCut, isDone, requestMs };
+    const { tokens, extras, ...reply } = await ask({ ...call, outputSchema, refused, maxOutputTokens });
+    const added = extras && { extras: { ...extras, wireApi } };
+    return { ...reply, ...added, ...(tokens && { usage: usageOf(tokens, prices) }) };
+  } catch (err) {
+    // The caller that cancelled does not wait for a reason.
+    if (request.signal.aborted) throw request.signal.reason;
+    const address = access.baseUrl ?? 'its own address';
+    const told = classifyError(err, { model, address, secrets: access.secrets, limit: limits.hit });
+    if (err instanceof CutStream && limits.hit === undefined && !isCut()) told.cause = new EndlessStream();
+    throw told;
+  } finally {
+    limits.clear();
+  }
+}
+
+/** What one protocol read in a reply says nothing in another. */
+function ofWire(message: ChatMessage, wireApi: WireApi): ChatMessage {
+  if (message.role !== 'assistant' || message.extras?.wireApi === wireApi) return message;
+  return { ...message, extras: undefined };
 }

@@ -5,16 +5,24 @@ import type {
   ResponseInputItem,
 } from 'openai/resources/responses/responses';
 import type { ToolDescription } from '../../contracts/tools/tools';
+import { answerFormat, formatConcession, formatUnless, type AnswerFormat } from './answer-format';
 import { cacheKey } from './cache-key';
+import { withConcessions } from './concessions';
 import { functionParameters } from './function-parameters';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
-import { openaiClient, withAnswerFormat, type AnswerFormat } from './openai-client';
+import { openaiClient } from './openai-client';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { responseOfStream, responsesReply } from './replies/responses-reply';
+import { fieldsOf, listOf } from './replies/untrusted';
 import { streamOf, wholeOf } from './replies/whole-answer';
-import { dataUrl, shownImages, type ShownImage } from './shown-images';
+import { dataUrl, shownImages, type ShownImage } from './conversation/shown-images';
 
-export const openaiResponses: WireProtocol = (call) => withAnswerFormat(call, (format) => ask(call, format));
+export const openaiResponses: WireProtocol = (call) => {
+  const format = answerFormat(call);
+  return withConcessions(call, formatConcession(format), (asked, made) =>
+    ask(asked, formatUnless(format, made)),
+  );
+};
 
 async function ask(call: WireCall, format: AnswerFormat | undefined): Promise<WireReply> {
   const client = await openaiClient(call);
@@ -51,8 +59,13 @@ function itemsOf(message: ChatMessage, images: ModelRequest['images']): Response
     name: tool,
     arguments: args,
   }));
-  return [...(message.text ? [{ role: 'assistant' as const, content: message.text }] : []), ...calls];
+  const said = message.text ? [{ role: 'assistant' as const, content: message.text }] : [];
+  return [...reasoningOf(message.extras), ...said, ...calls];
 }
+
+/** As it came: sealed, so that only the provider can read it. */
+const reasoningOf = (extras: unknown): ResponseInputItem[] =>
+  listOf(fieldsOf(extras).reasoning) as ResponseInputItem[];
 
 const textPart = (text: string) => ({ type: 'input_text', text }) as const;
 

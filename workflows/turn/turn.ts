@@ -156,7 +156,7 @@ class Turn {
         return endOf(err);
       }
       if (this.checkpoints.isPending) await this.checkpoints.settled();
-      const { text, parsed, usage, window } = reply;
+      const { text, parsed, usage, extras, window } = reply;
       const step = this.nextStep;
       const isRecorded = reply.checkpoint && step !== undefined;
       if (isRecorded) await this.checkpoints.before(step);
@@ -165,6 +165,7 @@ class Turn {
         ...(text !== undefined && { text }),
         parsed,
         ...(usage && { usage }),
+        ...(extras && { extras }),
         ...(step !== undefined && { step }),
       });
       this.budget.spend(usage);

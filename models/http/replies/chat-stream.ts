@@ -1,6 +1,8 @@
 // Puts a stream of chat completions together. The SDK's own accumulator refuses what compatible servers leave out, such
 // as `role` and the `index` of calls.
 import { CutStream } from '../classify-error';
+import { READ_OF_CALL, READ_OF_MESSAGE } from './chat-reply';
+import { joinedFields, otherFields } from './extras';
 import { argumentsText, contentText, fieldsOf, listOf, refusedText, textOf, type Fields } from './untrusted';
 import { eventsOf, throwTold } from './whole-answer';
 
@@ -8,17 +10,23 @@ interface StreamedCall {
   id: string;
   name: string;
   args: string;
+  extras: Fields;
 }
 
-/** The answer as it would have come as a whole. Throws CutStream if the stream ends first. */
+/**
+ * The answer as it would have come as a whole. Throws CutStream if the stream ends first.
+ * @param isDone whether the server has said that this was all, for those that give no reason
+ */
 export async function chatOfStream(
   events: AsyncIterable<Fields>,
   onText: (piece: string) => void,
+  isDone: () => boolean,
 ): Promise<Fields> {
   const calls = new StreamedCalls();
   let content = '';
   let refusal = '';
   let reason = '';
+  let extras: Fields = {};
   let usage: unknown;
   for await (const event of eventsOf(events, () => reason !== '')) {
     throwTold(event);
@@ -32,11 +40,12 @@ export async function chatOfStream(
       if (piece !== '') onText(piece);
       refusal += textOf(delta.refusal) || refusedText(delta.content);
       for (const call of listOf(delta.tool_calls)) calls.add(fieldsOf(call));
+      extras = joinedFields(extras, otherFields(delta, READ_OF_MESSAGE));
       reason = textOf(choice.finish_reason) || reason;
     }
   }
-  if (reason === '') throw new CutStream();
-  const message = { content, refusal, tool_calls: calls.all() };
+  if (reason === '' && !isDone()) throw new CutStream();
+  const message = { ...extras, content, refusal, tool_calls: calls.all() };
   return { choices: [{ message, finish_reason: reason }], usage };
 }
 
@@ -45,33 +54,54 @@ class StreamedCalls {
   /** The call that each index now stands for. */
   private readonly at = new Map<unknown, StreamedCall>();
 
-  add({ id: anyId, index, function: called }: Fields): void {
-    const { name: anyName, arguments: args } = fieldsOf(called);
+  add(piece: Fields): void {
+    const { id: anyId, index } = piece;
+    const { name: anyName, arguments: args, input } = fieldsOf(piece.function ?? piece.custom);
     const [id, name] = [textOf(anyId), textOf(anyName)];
     const last = typeof index === 'number' ? this.at.get(index) : this.calls.at(-1);
-    const call = last && this.goesOn(last, { id, name, index }) ? last : this.begin(index);
+    const call = last && goesOn(last, { id, name, index }) ? last : this.begin(index);
     call.id ||= id;
     call.name ||= name;
-    call.args += argumentsText(args);
+    call.args += argumentsText(args ?? input);
+    call.extras = { ...call.extras, ...otherFields(piece, READ_OF_CALL) };
   }
 
   all(): Fields[] {
-    return this.calls.map(({ id, name, args }) => ({ id, function: { name, arguments: args } }));
-  }
-
-  /** Another id is another call, even under the same index. Without an id and an index, a name begins a call. */
-  private goesOn(
-    last: StreamedCall,
-    { id, name, index }: { id: string; name: string; index: unknown },
-  ): boolean {
-    if (id !== '' && last.id !== '') return id === last.id;
-    return typeof index === 'number' || name === '' || last.name === '';
+    return this.calls.map(({ id, name, args, extras }) => ({
+      ...extras,
+      id,
+      function: { name, arguments: args },
+    }));
   }
 
   private begin(index: unknown): StreamedCall {
-    const call = { id: '', name: '', args: '' };
+    const call = { id: '', name: '', args: '', extras: {} };
     this.calls.push(call);
     if (typeof index === 'number') this.at.set(index, call);
     return call;
+  }
+}
+
+/**
+ * Whether a piece belongs to the call before it. Some servers make up an id for each piece: only a piece with a name
+ * begins a call, and one that repeats the name does not while the arguments are incomplete. Some give every call the same
+ * index: then another id is another call.
+ */
+function goesOn(
+  last: StreamedCall,
+  { id, name, index }: { id: string; name: string; index: unknown },
+): boolean {
+  if (name === '') return true;
+  if (id !== '' && last.id !== '') return id === last.id || (name === last.name && isBegun(last.args));
+  return typeof index === 'number' || last.name === '';
+}
+
+function isBegun(args: string): boolean {
+  if (args.trim() === '') return false;
+  try {
+    JSON.parse(args);
+    return false;
+  } catch {
+    return true;
   }
 }

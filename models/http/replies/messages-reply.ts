@@ -1,30 +1,32 @@
 // Reads an answer in Anthropic's messages.
-import { CutStream, UnexpectedAnswer } from '../classify-error';
+import { UnexpectedAnswer } from '../classify-error';
 import type { Tokens } from '../cost';
 import type { WireReply } from '../http-provider';
-import { refusal } from '../../model-refusal';
 import { jsonOf } from '../../dialects/json-text';
+import { ended } from './ending';
+import { extrasOf } from './extras';
 import { callOf, contentText, countOf, countOrNone, fieldsOf, textOf, type Fields } from './untrusted';
 import { answerFields, outsideProtocol } from './whole-answer';
 
 export function messagesReply(answer: unknown): WireReply {
   const { content, stop_reason: reason, usage } = answerFields(answer);
   if (!Array.isArray(content)) throw outsideProtocol('content');
-  if (reason === null) throw new CutStream();
   if (reason === 'pause_turn')
     throw new UnexpectedAnswer(
       'the provider paused its reply (pause_turn), which it does only for tools of its own: none were asked for',
     );
   const tokens = messagesTokens(usage);
   const text = contentText(content);
-  if (reason === 'refusal') return { ...refusal(text, reason), tokens };
-  const calls = content
-    .map(fieldsOf)
+  const blocks = content.map(fieldsOf);
+  const calls = blocks
     .filter(({ type }) => type === 'tool_use')
     .map((block) => callOf({ id: block.id, tool: block.name, args: inputText(block) }));
-  const isCut = reason === 'max_tokens' || reason === 'model_context_window_exceeded';
-  return { text, ...(calls.length > 0 && { calls }), ...(isCut && { isCut }), tokens };
+  const thinking = blocks.filter(({ type }) => THINKING.includes(type));
+  return ended({ text, ...(calls.length > 0 && { calls }), ...extrasOf({ thinking }), tokens }, reason);
 }
+
+/** Blocks that the API wants back before the calls that followed them. */
+const THINKING: readonly unknown[] = ['thinking', 'redacted_thinking'];
 
 /** The text of an input that arrived in pieces is as it came: the SDK would complete one that was cut. */
 function inputText({ input, partial_json: pieces }: Fields): string {

@@ -1,5 +1,6 @@
 // Puts a stream of Anthropic's messages together. The SDK's own accumulator completes a tool's input that was cut off, and
 // what it guesses would run.
+import { ownValue } from '../../../contracts/own';
 import { CutStream } from '../classify-error';
 import { fieldsOf, textOf, type Fields } from './untrusted';
 import { eventsOf, throwTold } from './whole-answer';
@@ -14,6 +15,7 @@ export async function messageOfStream(
   const content: Block[] = [];
   const at = new Map<unknown, Block>();
   let reason = '';
+  let isStopped = false;
   let usage: Fields = {};
   for await (const event of eventsOf(events, () => reason !== '')) {
     throwTold(event);
@@ -38,15 +40,26 @@ export async function messageOfStream(
         reason = textOf(delta.stop_reason) || reason;
         usage = { ...usage, ...given(event.usage) };
         break;
+      case 'message_stop':
+        isStopped = true;
+        break;
     }
   }
-  if (reason === '') throw new CutStream();
+  if (reason === '' && !isStopped) throw new CutStream();
   return { content, stop_reason: reason, usage };
 }
 
-function grow(block: Block, { type, text, partial_json: json }: Fields): void {
-  if (type === 'text_delta') block.text = textOf(block.text) + textOf(text);
-  if (type === 'input_json_delta') block.partial_json = textOf(block.partial_json) + textOf(json);
+/** What a piece grows, by its type. */
+const GROWN: Readonly<Record<string, string>> = {
+  text_delta: 'text',
+  input_json_delta: 'partial_json',
+  thinking_delta: 'thinking',
+  signature_delta: 'signature',
+};
+
+function grow(block: Block, delta: Fields): void {
+  const name = ownValue(GROWN, textOf(delta.type));
+  if (name !== undefined) block[name] = textOf(block[name]) + textOf(delta[name]);
 }
 
 /** Counts that a later event repeats are totals; those that it leaves out stay. */

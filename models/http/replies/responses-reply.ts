@@ -2,7 +2,10 @@
 import { CutStream, ToldError, UnexpectedAnswer } from '../classify-error';
 import type { Tokens } from '../cost';
 import type { WireReply } from '../http-provider';
+import type { NativeCall } from '../../provider';
 import { refusal } from '../../model-refusal';
+import { ended } from './ending';
+import { extrasOf, otherFields } from './extras';
 import { callOf, contentText, fieldsOf, refusedText, textOf, tokensOf, type Fields } from './untrusted';
 import { answerFields, eventsOf, outsideProtocol } from './whole-answer';
 
@@ -37,20 +40,24 @@ export function responsesReply(answer: unknown): WireReply {
   const contents = items.filter(({ type }) => type === 'message').map(({ content }) => content);
   const text = contents.map(contentText).join('');
   const refused = contents.map(refusedText).join('');
-  const calls = items
-    .filter(({ type }) => type === 'function_call')
-    .map(({ call_id: id, name: tool, arguments: args }) => callOf({ id, tool, args }));
+  const calls = items.flatMap(callsOf);
   const tokens = responsesTokens(usage);
   const { reason } = fieldsOf(details);
-  if (refused !== '' || reason === 'content_filter')
-    return { ...refusal(refused || text, textOf(reason) || 'refusal'), tokens };
-  return {
-    text,
-    ...(calls.length > 0 && { calls }),
-    ...(status === 'incomplete' && { isCut: true }),
-    tokens,
-  };
+  if (refused !== '') return { ...refusal(refused, textOf(reason) || 'refusal'), tokens };
+  const reasoning = items.filter(isSealed).map((item) => otherFields(item, ['status']));
+  const reply = { text, ...(calls.length > 0 && { calls }), ...extrasOf({ reasoning }), tokens };
+  return status === 'incomplete' ? ended(reply, textOf(reason) || 'max_output_tokens') : reply;
 }
+
+/** A custom tool's input is a text of its own kind: the dialect says what is wrong with it. */
+function callsOf({ type, call_id: id, name: tool, arguments: args, input }: Fields): NativeCall[] {
+  if (type === 'function_call') return [callOf({ id, tool, args })];
+  return type === 'custom_tool_call' ? [callOf({ id, tool, args: input })] : [];
+}
+
+/** Nothing is stored at the provider: only reasoning that carries itself can go back. */
+const isSealed = ({ type, encrypted_content: sealed }: Fields): boolean =>
+  type === 'reasoning' && textOf(sealed) !== '';
 
 function responsesTokens(usage: unknown): Tokens | undefined {
   const { input_tokens: input, output_tokens: output, input_tokens_details: details } = fieldsOf(usage);

@@ -51,10 +51,30 @@ test('a reply that is too long becomes a malformed one that says how long it may
   const reply = { text: answer, parsed: { kind: 'answer' as const, answer } };
   const fitted = fitReply(reply);
   expect(fitted.parsed).toMatchObject({ kind: 'malformed' });
-  expect(JSON.stringify(fitted.parsed)).toContain(`got ${jsonBytes(reply)} bytes`);
+  expect(JSON.stringify(fitted.parsed)).toContain(`got ${2 * jsonBytes(reply.parsed)} bytes`);
   expect(jsonBytes(fitted)).toBeLessThan(10_000);
   const short = { text: 'x', parsed: { kind: 'answer' as const, answer: 'x' } };
   expect(fitReply(short)).toEqual({ parsed: short.parsed });
+});
+
+test('a call may be as long in a dialect that writes it as text as in one that does not', () => {
+  const args = { content: 'x'.repeat(400_000) };
+  const calls = [{ callId: 'a', tool: 'write_file', args }];
+  const parsed = { kind: 'calls' as const, calls, headline: null, thoughts: [], prose: '' };
+  for (const text of ['', JSON.stringify(calls)]) expect(fitReply({ text, parsed })).toEqual({ parsed });
+});
+
+test('what a provider sent with a reply is left out before the reply is', () => {
+  const parsed = { kind: 'answer' as const, answer: 'x'.repeat(200_000) };
+  const extras = { provider: 'p', data: { reasoning: 'y'.repeat(150_000) } };
+  expect(fitReply({ text: '', parsed, extras })).toEqual({ parsed });
+  const little = { provider: 'p', data: { reasoning: 'y' } };
+  expect(fitReply({ text: '', parsed, extras: little })).toEqual({ parsed, extras: little });
+});
+
+test('half a surrogate pair in a result is replaced before it is recorded', () => {
+  const result = { callId: 'c', tool: 't', content: 'a\ud83d', isError: false, value: { b: ['\udc00'] } };
+  expect(fitToolResult(result)).toMatchObject({ content: 'a\ufffd', value: { b: ['\ufffd'] } });
 });
 
 test('a tool’s result that is too large keeps its beginning and its end', () => {

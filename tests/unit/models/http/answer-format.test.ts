@@ -1,4 +1,4 @@
-import { answerFormat } from '../../../../models/http/openai-client';
+import { answerFormat } from '../../../../models/http/answer-format';
 
 const closed = (properties: object, more: object = {}): object => ({
   type: 'object',

@@ -1,6 +1,6 @@
 // Providers refuse a conversation in which a call has no result or a result no call. Interrupted turns and summaries
 // leave such calls and results. Pure.
-import type { ChatMessage } from '../provider';
+import type { ChatMessage } from '../../provider';
 
 type ToolMessage = Extract<ChatMessage, { role: 'tool' }>;
 

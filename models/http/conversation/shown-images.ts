@@ -1,6 +1,6 @@
 // The images of a message, as wire protocols send them. Pure.
-import type { ImageMime } from '../../contracts/tools/images';
-import type { ChatMessage, ModelRequest } from '../provider';
+import type { ImageMime } from '../../../contracts/tools/images';
+import type { ChatMessage, ModelRequest } from '../../provider';
 
 export interface ShownImage {
   mime: ImageMime;
