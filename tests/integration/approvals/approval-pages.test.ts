@@ -1,5 +1,5 @@
 // What approvers see, on pages, at the command line and in answers: everything that they approve.
-import { realpathSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../../client/agents/approval-desk';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
@@ -54,6 +54,30 @@ test('the way to approve that exec names reaches its command as printed, whateve
   expect(printed.stdout).toBe('this\n');
   await engine.client.session({ agent: 'asked', session: 7 }).close('test ended');
 }, 60_000);
+
+test('an approval holds for the folder that was shown: a link that leads elsewhere since is asked about anew', async () => {
+  const ref = { agent: 'asked', host: 'local', session: 20 };
+  const at = (name: string): string => join(files.directory, uniqueId(name));
+  const [good, evil, link] = [at('good'), at('evil'), at('link')];
+  for (const folder of [good, evil]) mkdirSync(folder);
+  symlinkSync(good, link);
+  const session = engine.client.session(ref, { yield: QUICK_YIELD, cwd: link });
+  const running = session.exec({ code: 'touch ran; pwd -P' });
+  running.catch(() => undefined);
+  const workflowId = sessionWorkflowId(ref);
+  const first = await untilWaits(workflowId);
+  expect(first.place).toEqual({ host: 'local', cwd: realpathSync(good) });
+  rmSync(link);
+  symlinkSync(evil, link);
+  await engine.client.approvals.approve(workflowId, { hash: first.hash });
+  let second: WaitingApproval | undefined;
+  await until(async () => (second = await untilWaits(workflowId)).hash !== first.hash);
+  expect(second?.place).toEqual({ host: 'local', cwd: realpathSync(evil) });
+  expect(readdirSync(evil)).toEqual([]);
+  await engine.client.approvals.deny(workflowId);
+  await expect(running).rejects.toMatchObject({ code: 'approval_denied' });
+  expect([...readdirSync(evil), ...readdirSync(good)]).toEqual([]);
+});
 
 test('an approver sees all of the code, its folder and its host, and the folder is part of the hash', async () => {
   const ref = { agent: 'asked', host: 'local', session: 0 };
