@@ -106,6 +106,22 @@ export interface WebhookInput {
   webhook: string;
 }
 
+/** The status by which a receiver says that it wants no more. */
+export const GONE = 410;
+/** The longest time that a receiver can ask for. */
+export const MOST_HELD_MS = 3_600_000;
+
+/** Nothing is sent, because the receiver asked for it. */
+export interface WebhookHeld {
+  /** ISO 8601, of the first event that it did not take. */
+  since: string;
+  /** ISO 8601; null if it said that it is gone: then until it takes a test. */
+  until: string | null;
+  /** How often it said so, one after the other. */
+  times: number;
+  reason: string;
+}
+
 /** What the workflow of a webhook knows. */
 export interface WebhookState {
   webhook: string;
@@ -114,6 +130,8 @@ export interface WebhookState {
   waiting: number;
   waitingSince: string | null;
   delivered: number;
+  /** Null while it sends. */
+  held: WebhookHeld | null;
 }
 
 export const webhookWorkflowId = (webhook: string): string => `webhook/${webhook}`;

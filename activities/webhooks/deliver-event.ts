@@ -1,8 +1,9 @@
 // Sends one event to a receiver, signed as Standard Webhooks has it (https://www.standardwebhooks.com, version 1).
 import { createHmac } from 'node:crypto';
-import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { HoldfastError, reasonOf, type ErrorFacts } from '../../contracts/errors/holdfast-error';
 import type { WebhookDelivery, WebhookEvent } from '../../contracts/webhooks';
 import type { AddressGuard } from '../../system/address-guard';
+import { retryAfterMs } from '../../system/http/retry-after';
 import { webhookKey, type WebhookStore } from '../../system/webhooks/webhook-store';
 import { guardedRequest } from '../../tools/fetch/guarded-request';
 
@@ -15,7 +16,10 @@ export interface DeliveryParts {
   env: NodeJS.ProcessEnv;
 }
 
-/** Throws `webhook_failed` unless the receiver answers with a status from 200 to 299. */
+/**
+ * Throws `webhook_failed` unless the receiver answers with a status from 200 to 299: with `status`, and with `retryAfterMs` if
+ * the receiver says when to ask again.
+ */
 export async function deliverEvent(
   { store, guard, env }: DeliveryParts,
   { webhook, event }: WebhookDelivery,
@@ -36,10 +40,13 @@ export async function deliverEvent(
     });
     // Only the status counts: the body may be anything, of any length.
     close();
-    const { statusCode: status = 0 } = response;
-    if (status < 200 || status > 299) throw new Error(whatIsWrong(status));
+    const { statusCode: status = 0, headers } = response;
+    if (status >= 200 && status <= 299) return;
+    const after = retryAfterMs(new Headers({ 'retry-after': headers['retry-after'] ?? '' }), Date.now());
+    throw failed(webhook, whatIsWrong(status), { status, ...(after && { retryAfterMs: after }) });
   } catch (err) {
     signal.throwIfAborted();
+    if (err instanceof HoldfastError && err.code === 'webhook_failed') throw err;
     throw failed(webhook, time.aborted ? `it gave no answer within ${ATTEMPT_MS / 1_000} s` : reasonFor(err));
   }
 }
@@ -47,8 +54,8 @@ export async function deliverEvent(
 const whatIsWrong = (status: number): string =>
   `it answers ${status}, allowed 200 to 299${status >= 300 && status < 400 ? '; redirects are not followed' : ''}`;
 
-const failed = (webhook: string, reason: string): HoldfastError =>
-  new HoldfastError('webhook_failed', { webhook, reason });
+const failed = (webhook: string, reason: string, more: ErrorFacts = {}): HoldfastError =>
+  new HoldfastError('webhook_failed', { webhook, reason, ...more });
 
 /** Without the address, part of which may be a secret. */
 function reasonFor(err: unknown): string {

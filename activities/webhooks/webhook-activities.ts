@@ -1,8 +1,8 @@
-// The activities of webhooks: they run where the agents are. Every failure is tried again: a receiver may be back, and
-// another worker's data folder may have the webhook.
+// The activities of webhooks: they run where the agents are. A failure is tried again: a receiver may be back, and another
+// worker's data folder may have the webhook. Unless the receiver says when, or that it is gone: then the workflow decides.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { toRetryableFailure } from '../../contracts/errors/failure';
-import type { WebhookActivities } from '../../contracts/webhooks';
+import { toFailure, toRetryableFailure } from '../../contracts/errors/failure';
+import { GONE, type WebhookActivities } from '../../contracts/webhooks';
 import { beating } from '../beating';
 import { deliverEvent, type DeliveryParts } from './deliver-event';
 import { lookForEvents, type LookParts } from './look-for-events';
@@ -17,7 +17,8 @@ export const createWebhookActivities = (parts: WebhookDependencies): WebhookActi
 const retryable = <T>(work: Promise<T>): Promise<T> =>
   work.catch((err: unknown) => {
     if (!(err instanceof HoldfastError)) throw err;
-    const failure = toRetryableFailure(err);
+    const isForWorkflow = err.facts.status === GONE || err.facts.retryAfterMs !== undefined;
+    const failure = isForWorkflow ? toFailure(err) : toRetryableFailure(err);
     // The web UI shows a failure's stack below its message: it would only obscure the message.
     failure.stack = '';
     throw failure;

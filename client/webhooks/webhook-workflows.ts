@@ -3,7 +3,12 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../../contracts/messages';
 import { WEBHOOK_MESSAGES } from '../../contracts/messages/to-webhooks';
 import { asSummary } from '../../contracts/text/labels';
-import { webhookWorkflowId, type WebhookEntry, type WebhookInput } from '../../contracts/webhooks';
+import {
+  webhookWorkflowId,
+  type WebhookEntry,
+  type WebhookHeld,
+  type WebhookInput,
+} from '../../contracts/webhooks';
 import { ask } from '../agents/agent-overview';
 import { deliver, type ServerFacts } from '../delivery/deliver';
 import { pendingActivities, type PendingActivity } from '../delivery/pending-activity';
@@ -73,12 +78,27 @@ export class WebhookWorkflows {
         throw err;
       }),
     ]);
-    return { waiting: state?.waiting ?? null, failing: failing(pending, state?.waitingSince ?? null) };
+    const held = state?.held ? failingAsHeld(webhook, state.held) : null;
+    return {
+      waiting: state?.waiting ?? null,
+      failing: held ?? failing(pending, state?.waitingSince ?? null),
+    };
   }
 
   private get client(): Client {
     return this.namespaces.main;
   }
+}
+
+function failingAsHeld(
+  webhook: string,
+  { since, until, times, reason }: WebhookHeld,
+): NonNullable<WebhookEntry['failing']> {
+  const next =
+    until === null
+      ? `it is gone: nothing is sent until it takes a test (POST /v1/webhooks/${webhook}/test)`
+      : `it asks for a pause: nothing is sent until ${until}`;
+  return { since, attempts: times, reason: `${reason}; ${next}` };
 }
 
 /**

@@ -5,7 +5,7 @@ import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { ownValue } from '../../contracts/own';
 import { jsonOf } from '../dialects/json-text';
 import { redact } from './redact';
-import { retryAfterMs } from './retry-after';
+import { retryAfterMs } from '../../system/http/retry-after';
 
 /** The stream ended before the reply did. */
 export class CutStream extends Error {

@@ -11,14 +11,18 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { fromFailure } from '../../contracts/errors/failure';
 import { WEBHOOK_MESSAGES as MESSAGES } from '../../contracts/messages/to-webhooks';
 import { webhookInputSchema } from '../../contracts/schemas/webhook-settings';
 import { inMarkdown } from '../../contracts/text/labels';
 import {
+  GONE,
+  MOST_HELD_MS,
   TEST_EVENT,
   type WebhookActivities,
   type WebhookCursor,
   type WebhookEvent,
+  type WebhookHeld,
   type WebhookInput,
   type WebhookState,
 } from '../../contracts/webhooks';
@@ -80,6 +84,7 @@ export interface WebhookRecord {
   /** Those that are being delivered are still among them. */
   waiting: Waiting[];
   delivered: number;
+  held?: WebhookHeld;
 }
 
 /** Lasts until it is cancelled. */
@@ -131,10 +136,13 @@ class Sender {
   async run(): Promise<void> {
     const { record, webhook } = this;
     const hasRoom = (): boolean => record.waiting.length < MAX_WAITING;
-    const mayGoOn = (): boolean => hasRoom() || (isLong() && patched(BOUNDED_PATCH));
+    // What nobody wants is not looked for.
+    const mayLook = (): boolean => hasRoom() && !this.isGone;
+    const mayGoOn = (): boolean => mayLook() || (isLong() && patched(BOUNDED_PATCH));
+    if (record.held?.until) this.holdUntil(record.held.until);
     this.deliver();
     // The last run may have left as much as may wait.
-    if (!hasRoom() && patched(BOUNDED_PATCH)) await condition(mayGoOn);
+    if (!mayLook() && patched(BOUNDED_PATCH)) await condition(mayGoOn);
     while (!isLong()) {
       const { since } = record;
       const cursor = fromThePast(record.cursor);
@@ -163,7 +171,7 @@ class Sender {
   private deliver(): void {
     this.show();
     if (this.isDraining) return;
-    const { waiting } = this.record;
+    const waiting = this.record.waiting.filter((one) => this.mayBeSent(one));
     for (const lane of [waiting.filter((one) => !one.isRefused), waiting.filter((one) => one.isRefused)]) {
       let open = lane.filter(({ event }) => this.running.has(event.id)).length;
       for (const one of lane) {
@@ -173,6 +181,15 @@ class Sender {
         this.send(one);
       }
     }
+  }
+
+  private get isGone(): boolean {
+    return this.record.held?.until === null;
+  }
+
+  /** To a receiver that is gone only a test, once: if it takes that, it is back. */
+  private mayBeSent({ event, isRefused }: Waiting): boolean {
+    return !this.record.held || (this.isGone && event.type === TEST_EVENT && !isRefused);
   }
 
   private send(one: Waiting): void {
@@ -185,8 +202,10 @@ class Sender {
         await deliver.executeWithOptions({ summary: event.type }, [{ webhook, event }]);
         record.waiting = record.waiting.filter((other) => other.event.id !== event.id);
         record.delivered += 1;
+        if (this.isGone) delete record.held;
       } catch (err) {
         if (isCancellation(err)) return;
+        this.holdAsAsked(err);
         if (patched(ASIDE_PATCH)) this.stepAside(one);
         else await sleep(PAUSE_MS);
       } finally {
@@ -196,6 +215,30 @@ class Sender {
     };
     // Ended with the workflow: a cancelled pause is all that it can throw.
     done().catch(() => undefined);
+  }
+
+  /** What the receiver asks for concerns all that would be sent to it. */
+  private holdAsAsked(err: unknown): void {
+    const { record } = this;
+    const { status, retryAfterMs, reason } = fromFailure(err)?.facts ?? {};
+    if (status !== GONE && typeof retryAfterMs !== 'number') return;
+    const ms = typeof retryAfterMs === 'number' ? Math.min(retryAfterMs, MOST_HELD_MS) : 0;
+    const until = status === GONE ? null : new Date(Date.now() + ms).toISOString();
+    const { since = new Date().toISOString(), times = 0 } = record.held ?? {};
+    record.held = { since, until, times: times + 1, reason: String(reason) };
+    if (until !== null) this.holdUntil(until);
+  }
+
+  private holdUntil(until: string): void {
+    const over = async (): Promise<void> => {
+      await sleep(Math.max(1, Date.parse(until) - Date.now()));
+      // Another answer may have asked for more.
+      if (this.record.held?.until !== until) return;
+      delete this.record.held;
+      this.deliver();
+    };
+    // Ended with the workflow, as in `send`.
+    over().catch(() => undefined);
   }
 
   /** Behind the others that were refused. */
@@ -213,17 +256,18 @@ class Sender {
   }
 
   private state(): WebhookState {
-    const { since, waiting, delivered } = this.record;
+    const { since, waiting, delivered, held = null } = this.record;
     return {
-      ...{ webhook: this.webhook, since, delivered },
+      ...{ webhook: this.webhook, since, delivered, held },
       waiting: waiting.length,
       waitingSince: waiting.map(({ foundAt }) => foundAt).sort()[0] ?? null,
     };
   }
 
   private show(): void {
-    const { waiting, waitingSince, delivered } = this.state();
+    const { waiting, waitingSince, delivered, held } = this.state();
     const oldest = waitingSince === null ? '' : `, the oldest since ${inMarkdown(waitingSince)}`;
-    setCurrentDetails(`${delivered} events delivered, ${waiting} waiting${oldest}`);
+    const pause = held ? `; held: ${inMarkdown(held.reason)}` : '';
+    setCurrentDetails(`${delivered} events delivered, ${waiting} waiting${oldest}${pause}`);
   }
 }

@@ -16,6 +16,8 @@ export class WebhookReceiver {
   secret = '';
   /** What it answers. */
   status: number | 'never' = 204;
+  /** With answers that are no success. */
+  retryAfter: (() => string) | undefined;
   /** Events that it never takes, whatever it answers to others. */
   refuses: (event: Received) => boolean = () => false;
   private server: Server | undefined;
@@ -80,6 +82,12 @@ export class WebhookReceiver {
       } catch (err) {
         this.faults.push(String(err));
       }
-    response.writeHead(status, status === 302 ? { Location: `${this.url}/elsewhere` } : {}).end();
+    const { retryAfter } = this;
+    response
+      .writeHead(status, {
+        ...(status === 302 && { Location: `${this.url}/elsewhere` }),
+        ...(status >= 300 && retryAfter !== undefined && { 'Retry-After': retryAfter() }),
+      })
+      .end();
   }
 }

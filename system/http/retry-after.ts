@@ -1,4 +1,4 @@
-// When a provider may be asked again.
+// When another side may be asked again.
 
 /** Milliseconds, from `retry-after-ms` or `retry-after` (seconds or a date, RFC 9110); undefined if absent. */
 export function retryAfterMs(headers: Headers, now: number): number | undefined {

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../../../../models/http/retry-after';
+import { retryAfterMs } from '../../../../system/http/retry-after';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 
