@@ -1,5 +1,6 @@
 // Checks one piece of code, synchronously in one thread: bash and JavaScript are parsed here, Python's trees are passed
 // in.
+import { withoutByteOrderMark } from '../contracts/text/byte-order-mark';
 import type { CheckReport } from '../contracts/tools/checks';
 import { runBash } from './bash/follow-script';
 import { Check, TooMuch, type EmbeddedPython, type NestedCode } from './check-run';
@@ -17,9 +18,10 @@ export type ParsePython = (code: string) => Promise<PythonTree>;
 /** Never throws because of the code. Await `loadBash` first. */
 export async function analyse(
   language: Language,
-  code: string,
+  given: string,
   parsePython: ParsePython,
 ): Promise<CheckReport> {
+  const code = withoutByteOrderMark(given);
   const text = withoutMarks(code);
   const findings = new Findings(language, text);
   const check = new Check(findings, { bash: runBash, javascript: runJavaScript });

@@ -207,6 +207,10 @@ export function program(): Command {
       wholeNumber,
     )
     .option('--reset', 'end what runs in the session first')
+    .option(
+      '--check-imports',
+      'run nothing of a python or nodejs script whose first imports are not installed',
+    )
     .option('--cwd <dir>', 'where a new session starts', named)
     .option('--id <id>', 'repeating an id returns the same result and runs nothing; other code is refused')
     .option('--token-file <file>', TOKEN_FILE, named)

@@ -45,7 +45,7 @@ export interface CommandRecord {
   killedBy: KilledBy | null;
   endedAt: number | null;
   lost: boolean;
-  /** Missing imports, because of which nothing was run. Absent if there are none. */
+  /** Modules that are not installed, for want of which it ended. Absent if there are none. */
   missing?: MissingPackage[];
 }
 

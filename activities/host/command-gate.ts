@@ -1,5 +1,6 @@
 // The host's check of a command before its shell gets it: the findings of the checks, and the policy's ruling on them.
 import { createHash } from 'node:crypto';
+import type { SessionRef } from '../../contracts/ids';
 import type { CheckReport } from '../../contracts/tools/checks';
 import type { HeldCommand } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -21,6 +22,12 @@ export class CommandGate {
     private readonly policy: () => PolicySettings,
     private readonly audit: AuditLog,
   ) {}
+
+  /** Whether packages that a script imports are installed for it, if somebody approves where needed. */
+  mayInstall({ agent, host }: SessionRef): boolean {
+    const installs = { agent, host, verdicts: [], installs: 'a package' };
+    return rulingOn(this.policy(), installs).decision !== 'deny';
+  }
 
   /**
    * Null: it may run. A question is answered with a clearance for exactly this code, in this folder. Throws

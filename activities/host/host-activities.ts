@@ -19,7 +19,7 @@ import type {
 import type { SessionRef } from '../../contracts/ids';
 import { isPassing, ofLookBehind } from '../../contracts/errors/passing';
 import type { CodeImport } from '../../contracts/tools/package-names';
-import type { CommandView, Runtime, WaitResult } from '../../contracts/sessions/session';
+import type { CommandView, WaitResult } from '../../contracts/sessions/session';
 import { commandView, type ViewRequest } from '../../exec/host/command-view';
 import { resolvedFolder } from '../../exec/working-folder';
 import type { ObserveReason, Snapshot, Verbs } from '../../exec/protocol';
@@ -72,8 +72,12 @@ function leftOf(waitMs: number): number {
 }
 
 /** The imports that a script needs before it may begin. For Python, its own parser finds them where the script runs. */
-function importsToCheck(runtime: Runtime, code: string): CodeImport[] | undefined {
-  if (runtime === 'terminal') return undefined;
+function importsToCheck(
+  { runtime, code, checkImports = false, ref }: RunCommandInput,
+  gate: CommandGate,
+): CodeImport[] | undefined {
+  // They are installed before the script runs: in one that has run in part, that would repeat its effects.
+  if (runtime === 'terminal' || !(checkImports || gate.mayInstall(ref))) return undefined;
   return runtime === 'nodejs' ? importsOf(code) : [];
 }
 
@@ -151,7 +155,7 @@ export function createHostActivities({
       }
       const trace = traceHere();
       const traceparent = trace && writeTraceparent(commandSpan(trace, id));
-      const checkImports = importsToCheck(runtime, code);
+      const checkImports = importsToCheck(input, gate);
       const command = { id, runtime, code, cwd, checkImports, traceparent, mayBegin };
       await sessions.run(ref, command).catch((err: unknown) => {
         // A command that has begun continues, whatever its holder's state: it is followed to its end.

@@ -25,6 +25,7 @@ export interface ExecOptions extends WayOptions {
   runtime: Runtime;
   yieldMs?: number;
   reset?: boolean;
+  checkImports?: boolean;
   id?: string;
   cwd?: string;
 }
@@ -67,11 +68,12 @@ function noteUnshown(err: unknown, options: ExecOptions, { from }: CommandView):
 function run(
   session: SessionHandle,
   code: string,
-  { runtime, yieldMs, reset, id }: ExecOptions & { id: string },
+  { runtime, yieldMs, reset, checkImports, id }: ExecOptions & { id: string },
 ): Promise<CommandView> {
   const ms = yieldMs ?? PATIENT_MS;
   const settings: Partial<YieldSettings> = { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms };
-  return session.exec({ runtime, code, yield: settings, ...(reset && { reset }) }, id);
+  const asked = { ...(reset && { reset }), ...(checkImports && { checkImports }) };
+  return session.exec({ runtime, code, yield: settings, ...asked }, id);
 }
 
 /** A shell that is open stays where it is: another folder is refused. Throws `invalid_input`. */

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MAX_PAGE_BYTES, type CommandView, type OutputRequest } from '../../contracts/sessions/session';
+import { wasNotRun } from '../../contracts/sessions/not-run';
 import type { CommandRecord } from '../../exec/protocol';
 import { logEnd, nextPiece, shownPiece, truncated, type Piece } from '../../exec/output/log-reader';
 import { pieceUpTo, type RemoteTerminal } from '../../exec/attach/remote-terminal';
@@ -71,9 +72,9 @@ export function followLog(path: string, record: () => CommandRecord | undefined)
     const command = record();
     // Of one that was lost before, only its view is to be trusted.
     if (!command || command.lost) return;
-    const { from, to, missing } = command;
+    const { from, to } = command;
     // Where imports were missing, they are installed, and the code runs again.
-    const isOpen = to === null || (missing && !isSentAgain);
+    const isOpen = to === null || (wasNotRun(command) && !isSentAgain);
     await print(at ?? from, isOpen ? logEnd(path) : to);
   };
   const looking = keepLooking(look, () => LOOK_EVERY_MS, stopped.signal);

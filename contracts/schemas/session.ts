@@ -110,6 +110,7 @@ export const execSchema = z.strictObject({
   reader: z.optional(readerName),
   tools: z.optional(toolGrantSchema),
   reset: z.optional(z.boolean()),
+  checkImports: z.optional(z.boolean()),
 });
 
 export const inputSchema = z.strictObject({

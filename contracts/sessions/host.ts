@@ -15,6 +15,8 @@ export interface RunCommandInput {
   yield: YieldSettings;
   /** Ends whatever runs in the session first. */
   reset?: boolean;
+  /** Nothing runs while its first imports are not installed. */
+  checkImports?: boolean;
   /** Hash of the approved code. */
   cleared?: string;
   /** The package that this command installs because a script imports it. */

@@ -103,6 +103,8 @@ export interface ExecRequest {
   tools?: ToolGrant | undefined;
   /** First ends whatever runs in the session, then runs the code in a fresh shell. Default false. */
   reset?: boolean | undefined;
+  /** Runs nothing of a Python or Node script whose first imports are not installed. Default false. */
+  checkImports?: boolean | undefined;
 }
 
 /** A prompt as somebody saw it: `commandId` and `waiting.since` of a view. */
@@ -223,7 +225,7 @@ export interface CommandView {
   degraded: string | null;
   /** Ids of processes that survived a reset and still run; empty if the host has PID namespaces. */
   survivors: number[];
-  /** Imports that are not installed; because of them none of the command was run. Absent if there are none. */
+  /** Modules that are not installed, for want of which the command ended. Absent if there are none. */
   missing?: MissingPackage[];
   /** How long the command ran or has been running, in milliseconds. */
   durationMs: number;

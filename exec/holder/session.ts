@@ -286,7 +286,9 @@ export class Session {
   private finishWhenWritten(end: End): void {
     this.record(this.secrets.mask.end(this.inBand.end()));
     // Looked up now: a reset removes the epoch's files before it tells a held end.
-    const known = { ...end, missing: this.life?.shell.missingPackages() };
+    const lacks = this.running ? this.life?.shell.missingModules(end.exitCode) : undefined;
+    if (lacks) this.record(Buffer.from(`${lacks.text}\r\n`));
+    const known = { ...end, missing: lacks?.missing };
     // The first end counts: a shell that dies later did not end the command.
     if (this.running && this.log.isStalled) this.heldEnd ??= known;
     else this.finish(known);

@@ -26,10 +26,10 @@ class Failed(Exception):
         self.status = status if status >= 0 else 128 - status
 
 
-def main(path: str, failure: str) -> None:
+def main(path: str, report_to: str, failure: str) -> None:
     # Ctrl-C ends this and the installer, without a traceback of ours.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with open(path, encoding="utf-8") as source:
+    with open(path, encoding="utf-8-sig") as source:
         block = BLOCK.search(source.read())
     try:
         python = environment(block) if block else sys.executable
@@ -37,7 +37,7 @@ def main(path: str, failure: str) -> None:
         print(*filter(None, [str(error), failure]), sep="\n", file=sys.stderr)
         sys.exit(getattr(error, "status", 73))
     runner = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run-python.py")
-    os.execv(python, [python, runner, path, "script"])
+    os.execv(python, [python, runner, path, report_to, "script"])
 
 
 def environment(block: "re.Match[str]") -> str:

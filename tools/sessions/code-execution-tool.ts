@@ -24,7 +24,8 @@ export const codeExecutionTool: Tool<Args> = {
     'Runs code in a persistent terminal session. runtime "terminal" runs shell commands, "python" and "nodejs" run ' +
     'scripts, "output" shows new output of the running process (add "wait": "exit", "output", "idle", "needs_input" ' +
     'or "pattern:RE" to wait), "reset" ends whatever runs in the session. Use a different session number for each ' +
-    'thing that should run at the same time.',
+    'thing that should run at the same time. Before you run a script, install what it imports with "terminal" ' +
+    '(pip install NAME, npm install NAME); if a module is missing after all, the result names its package.',
   args: argsSchema,
   argumentRoles: { runtime: 'runtime', session: 'session', code: 'code' },
   session: ({ session }) => session,

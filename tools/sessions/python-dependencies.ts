@@ -1,5 +1,6 @@
 // The packages that a Python script declares: in the bare comment at its top, or in a PEP 723 block.
 import { parse, TomlError } from 'smol-toml';
+import { withoutByteOrderMark } from '../../contracts/text/byte-order-mark';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 
 /** The regular expression from PEP 723, for the type "script". */
@@ -14,7 +15,8 @@ const EXAMPLE = '# dependencies = ["requests", "numpy>=2"]';
  * The code with its dependencies as a PEP 723 block. For a bare comment the block goes after the code, so that all
  * lines keep their numbers. The same in all releases: other code in a second attempt would run again. Throws `invalid_input` with the line of an invalid package list.
  */
-export function withDependencies(code: string): string {
+export function withDependencies(given: string): string {
+  const code = withoutByteOrderMark(given);
   const text = code.replaceAll('\r\n', '\n');
   const [block, second] = text.matchAll(BLOCK);
   if (second) throw refused(lineAt(text, second.index), 'a second block `# /// script`', 'one of them');

@@ -10,6 +10,7 @@ import { wholeValue } from '../../contracts/tools/shown-values';
 import { quote } from '../../contracts/text/shell-word';
 import type { Approvals } from '../messages/approvals';
 import { runCommand } from '../host/host-activities';
+import { wasNotRun } from '../../contracts/sessions/not-run';
 import { refuse } from '../messages/refusal';
 import { summaryOfCommand } from './session-labels';
 import { bindToFolder, type RunningCommand } from './session-record';
@@ -35,7 +36,7 @@ export class CommandRun {
   async toEnd(attached: boolean): Promise<CommandView> {
     const { command, input } = this;
     const view = await this.run(input, summaryOfCommand(command), attached);
-    const missing = view.missing ?? [];
+    const missing = wasNotRun(view) ? (view.missing ?? []) : [];
     if (missing.length === 0 || !missing.every((one) => PACKAGE.test(one.package))) return view;
     for (const [index, { package: name }] of missing.entries()) {
       const commandId = `${command.id}/install/${index + 1}`;

@@ -9,7 +9,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { RunCommandInput, Yielded } from '../../contracts/sessions/host';
+import type { Yielded } from '../../contracts/sessions/host';
 import { label } from '../../contracts/text/labels';
 import { ownValue } from '../../contracts/own';
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
@@ -39,6 +39,7 @@ import {
   bindToFolder,
   factsOfBusy,
   idOnHost,
+  inputOf,
   isYielded,
   newCommand,
   noticesOf,
@@ -170,7 +171,7 @@ export class SessionActor {
     const known = this.ends.get(id);
     if (known) return this.waiting(() => known);
     const command = newCommand(this.record, id, request);
-    const input = { ...this.inputOf(command), over: SENT_BEFORE };
+    const input = { ...inputOf(this.record, command, workflowInfo().workflowId), over: SENT_BEFORE };
     const run = new CommandRun(this.approvals, command, input, () => null);
     return this.waiting(() => CancellationScope.nonCancellable(() => run.toEnd(false)));
   }
@@ -305,25 +306,9 @@ export class SessionActor {
     return (record.resets = (record.resets ?? 0) + 1);
   }
 
-  private inputOf(command: RunningCommand): RunCommandInput {
-    const { ref, cwd } = this.record;
-    const { id: commandId, runtime, code, yield: settings, reset, resets } = command;
-    return {
-      ref,
-      workflowId: workflowInfo().workflowId,
-      cwd,
-      commandId,
-      runtime,
-      code,
-      yield: settings,
-      ...(reset && { reset }),
-      ...(resets !== undefined && { resets }),
-    };
-  }
-
   private track(command: RunningCommand, attached: boolean): void {
     const { id: commandId, runtime } = command;
-    const input = this.inputOf(command);
+    const input = inputOf(this.record, command, workflowInfo().workflowId);
     const resetBy = () => (command.over !== undefined && resetsGiveUp() ? command.over : null);
     // Not part of any handler: it continues after the yield, and only a reset or a close ends it.
     const over = (): string | null =>

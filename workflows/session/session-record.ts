@@ -2,7 +2,7 @@
 import type { ApprovalsRecord } from '../../contracts/tools/approvals';
 import type { With } from '../../contracts/errors/error-entry';
 import { isErrorCode } from '../../contracts/errors/holdfast-error';
-import type { CommandTrouble, SignalledInput, Yielded } from '../../contracts/sessions/host';
+import type { CommandTrouble, RunCommandInput, SignalledInput, Yielded } from '../../contracts/sessions/host';
 import type { SessionRef } from '../../contracts/ids';
 import type {
   CommandView,
@@ -39,6 +39,7 @@ export interface RunningCommand {
   trouble?: CommandTrouble | undefined;
   /** Ends what ran before it first. */
   reset?: boolean;
+  checkImports?: boolean;
   /** What the host runs for it now: the command itself, an installation of what it imports, or its second run. */
   runId?: string;
   /** How many resets the session had asked for by then, its own included; absent in records of 0.2.0, like the next. */
@@ -55,7 +56,7 @@ export const firstLineOf = ({ code }: Pick<RunningCommand, 'code'>): string =>
 export const newCommand = (
   record: Pick<SessionRecord, 'yield' | 'resets'>,
   id: string,
-  { runtime = 'terminal', code, yield: yielding, reset = false }: ExecRequest,
+  { runtime = 'terminal', code, yield: yielding, reset = false, checkImports = false }: ExecRequest,
 ): RunningCommand => ({
   id,
   runtime,
@@ -64,6 +65,7 @@ export const newCommand = (
   yield: { ...record.yield, ...yielding },
   yielded: null,
   ...(reset && { reset }),
+  ...(checkImports && { checkImports }),
   resets: record.resets ?? 0,
 });
 
@@ -269,4 +271,25 @@ export function factsOfBusy({ ref, view }: SessionRecord, command: RunningComman
   const known = view?.commandId === idOnHost(command) ? view : undefined;
   const recent = known && recentOutput(known.output);
   return { session: ref.session, from: known?.from ?? 0, ...(recent && { recent }) };
+}
+
+/** What the host is asked to run. */
+export function inputOf(
+  { ref, cwd }: SessionRecord,
+  command: RunningCommand,
+  workflowId: string,
+): RunCommandInput {
+  const { id: commandId, runtime, code, yield: settings, reset, checkImports, resets } = command;
+  return {
+    ref,
+    workflowId,
+    cwd,
+    commandId,
+    runtime,
+    code,
+    yield: settings,
+    ...(reset && { reset }),
+    ...(checkImports && { checkImports }),
+    ...(resets !== undefined && { resets }),
+  };
 }

@@ -1,27 +1,23 @@
 // The text that bash sources for a command: the code itself, or the interpreter that runs it from a file.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compileFunction } from 'node:vm';
 import type { Runtime } from '../../../contracts/sessions/session';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import { withoutByteOrderMark } from '../../../contracts/text/byte-order-mark';
 import { quote } from '../../../contracts/text/shell-word';
 import type { CodeImport } from '../../../contracts/tools/package-names';
 import { shellAsset } from '../../../system/package-root';
-import { importsRequest } from './missing-packages';
+import { hasMetadata, namesItsPackages, reportPath } from './missing-packages';
 
-const INTERPRETERS = {
-  python: { program: 'python3', runner: 'run-python.py', extension: 'py' },
-  python_script: { program: 'python3', runner: 'run-python.py', extension: 'py' },
-  nodejs: { program: 'node', runner: 'run-node.mjs', extension: 'mjs' },
-} as const;
-
-/** The first line of script metadata (PEP 723). */
-const METADATA = /^# \/\/\/ script\r?$/m;
-/** The form used before PEP 723. */
-const BARE_LIST = /^#\s*dependencies\s*=/;
+const INTERPRETERS = { python: 'python3', python_script: 'python3', nodejs: 'node' } as const;
+/** The parameters of a CommonJS module. */
+const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 
 interface CommandCode {
   runtime: Runtime;
   code: string;
-  /** If present, the runner checks these imports before it runs anything. */
+  /** If present, nothing runs while an import that comes first is not installed; for nodejs, one of these. */
   checkImports?: CodeImport[] | undefined;
 }
 
@@ -29,18 +25,18 @@ interface CommandCode {
 export function commandScript(
   directory: string,
   name: string,
-  { runtime, code, checkImports }: CommandCode,
+  command: CommandCode,
   write: (path: string, text: string) => void,
 ): string {
+  const { runtime } = command;
+  const code = withoutByteOrderMark(command.code);
   if (runtime === 'terminal') return `${code}\n`;
-  const { program, extension } = INTERPRETERS[runtime];
-  const file = join(directory, `${name}.${extension}`);
-  write(file, code);
-  const words = wordsOf(runtime, code, file);
-  if (checkImports && !(runtime === 'python_script' && namesItsPackages(code))) {
-    const language = runtime === 'nodejs' ? 'nodejs' : 'python';
-    words.push(`imports=${importsRequest(join(directory, name), language, checkImports)}`);
-  }
+  const base = join(directory, name);
+  const words =
+    runtime === 'nodejs'
+      ? nodeWords(base, { ...command, code }, write)
+      : pythonWords(base, { ...command, code }, write);
+  const program = INTERPRETERS[runtime];
   const missing = new HoldfastError('missing_program', { runtime, program });
   return [
     `if ! builtin command -v ${program} >/dev/null; then`,
@@ -52,23 +48,51 @@ export function commandScript(
   ].join('\n');
 }
 
-/** Whether a script declares its own packages: by its metadata, or by a comment above its first line of code. */
-function namesItsPackages(code: string): boolean {
-  if (METADATA.test(code)) return true;
-  for (const line of code.split('\n')) {
-    if (BARE_LIST.test(line)) return true;
-    if (line.trim() !== '' && !line.startsWith('#')) return false;
+function pythonWords(
+  base: string,
+  { runtime, code, checkImports }: CommandCode,
+  write: (path: string, text: string) => void,
+): string[] {
+  const file = `${base}.py`;
+  write(file, code);
+  const words = [file, reportPath(base)];
+  const isScript = runtime === 'python_script';
+  if (isScript && hasMetadata(code)) {
+    const failure = new HoldfastError('dependencies_failed', {});
+    return [shellAsset('prepare-script.py'), ...words, `${failure.code}: ${failure.message}`];
   }
-  return false;
+  const isChecked = checkImports && !(isScript && namesItsPackages(code));
+  return [
+    shellAsset('run-python.py'),
+    ...words,
+    ...(isScript ? ['script'] : []),
+    ...(isChecked ? ['check'] : []),
+  ];
 }
 
-/** The runner and its arguments. */
-function wordsOf(runtime: Exclude<Runtime, 'terminal'>, code: string, file: string): string[] {
-  const runner = shellAsset(INTERPRETERS[runtime].runner);
-  if (runtime !== 'python_script') return [runner, file];
-  if (!METADATA.test(code)) return [runner, file, 'script'];
-  const failure = new HoldfastError('dependencies_failed', {});
-  return [shellAsset('prepare-script.py'), file, `${failure.code}: ${failure.message}`];
+/** Node runs the script itself, as CommonJS where it is that. What is loaded before it holds no part of the code. */
+function nodeWords(
+  base: string,
+  { code, checkImports }: CommandCode,
+  write: (path: string, text: string) => void,
+): string[] {
+  const script = `${base}.${isCommonJs(code) ? 'cjs' : 'mjs'}`;
+  write(script, code);
+  const options = { script, reportTo: reportPath(base), ...(checkImports && { imports: checkImports }) };
+  const before = `${base}.before.cjs`;
+  const load = `require(${JSON.stringify(shellAsset('run-node.cjs'))})(${JSON.stringify(options)});\n`;
+  writeFileSync(before, load, { mode: 0o600 });
+  return ['--require', before, script];
+}
+
+/** False if it has import, export or top-level await. What is neither is an error in both. */
+function isCommonJs(code: string): boolean {
+  try {
+    compileFunction(code.replace(/^#!.*/, ''), PARAMETERS);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

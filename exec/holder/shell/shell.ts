@@ -16,7 +16,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as pty from 'node-pty';
-import type { CodeImport, MissingPackage } from '../../../contracts/tools/package-names';
+import type { CodeImport } from '../../../contracts/tools/package-names';
 import type { Runtime, TreeKill } from '../../../contracts/sessions/session';
 import { quote } from '../../../contracts/text/shell-word';
 import { removeQuietly } from '../../../system/json-file';
@@ -29,7 +29,7 @@ import { FencedOutput } from './fenced-output';
 import { commandScript, beforeCommand } from './command-script';
 import { heldOpen } from './held-open';
 import { KeptSettings } from './line-settings';
-import { answersFolder, readMissingPackages } from './missing-packages';
+import { answersFolder, MissingReport, type MissingModules } from './missing-packages';
 import { outsideProgram } from './outside-programs';
 import { readReports } from './reports';
 import { killTree, shellCommand, treeCommand } from '../../processes/process-tree';
@@ -64,7 +64,7 @@ export interface ShellCommand {
   tools: CommandTools | null;
   /** Secrets that its code may name. */
   secrets?: SessionSecrets;
-  /** If present, nothing runs while one of these imports is not installed. */
+  /** If present, nothing runs while one of the first imports is not installed. */
   checkImports?: CodeImport[] | undefined;
   /** For the variable TRACEPARENT of its programs. */
   traceparent?: string | undefined;
@@ -107,6 +107,7 @@ export class Shell {
   private readonly tools: OfferedTools;
   private covers: CoverWatch | undefined;
   private readonly lines = new KeptSettings();
+  private missing: MissingReport | undefined;
 
   constructor(private readonly options: ShellOptions) {
     const { directory, env, sandbox } = options;
@@ -223,6 +224,7 @@ export class Shell {
     this.scripts?.close();
     const { write } = (this.scripts = new ScriptFiles(command.secrets));
     write(script, commandScript(this.options.directory, name, command, write), 'once');
+    this.missing = new MissingReport(script, command, command.checkImports !== undefined);
     const before = beforeCommand(this.cwd, this.options.sandbox, command.traceparent);
     if (before !== '') writeFileSync(`${script}.cwd`, before, { mode: 0o600 });
     const tools = this.tools.offer(command.tools);
@@ -241,10 +243,8 @@ export class Shell {
     this.scripts?.close();
   }
 
-  /** The imports of the last command that are not installed; undefined if it ran. */
-  missingPackages(): MissingPackage[] | undefined {
-    return readMissingPackages(join(this.options.directory, String(this.commands)));
-  }
+  /** The modules for want of which the last command ended with this code. */
+  missingModules = (exitCode: number | null): MissingModules | undefined => this.missing?.read(exitCode);
 
   /**
    * Resolves when bash has taken the last command: typing sent earlier would be discarded with old input, and a Ctrl-C

@@ -191,12 +191,16 @@ describe('a script’s missing import', () => {
   };
   const script = 'print("begun")\nimport holdfast_sample\nprint(holdfast_sample.VALUE)';
 
-  test('is reported before any of the script runs, if the policy allows no installation', async () => {
+  const missing = [{ module: 'holdfast_sample', package: 'holdfast_sample', line: 2 }];
+
+  test('is reported where it fails, and before any of the script runs if that was asked for, if the policy allows no installation', async () => {
     const session = await inVenv(uniqueId('told'));
-    const view = await session.exec({ runtime: 'python', code: script });
-    expect(view.output).not.toContain('begun');
-    expect(view.output).toMatch(/missing_packages: .*holdfast_sample/);
-    expect(view.missing).toEqual([{ module: 'holdfast_sample', package: 'holdfast_sample', line: 2 }]);
+    const ran = await session.exec({ runtime: 'python', code: script });
+    expect(ran).toMatchObject({ exitCode: 1, missing });
+    expect(ran.output).toMatch(/^begun\n.*ModuleNotFoundError.*\nNot installed: holdfast_sample \(line 2\)/s);
+    const checked = await session.exec({ runtime: 'python', code: script, checkImports: true });
+    expect(checked).toMatchObject({ exitCode: 69, missing });
+    expect(checked.output).toMatch(/^missing_packages: .*holdfast_sample/);
   }, 60_000);
 
   test('is installed in a separate step if the policy allows it, and then the script runs', async () => {
@@ -210,6 +214,16 @@ describe('a script’s missing import', () => {
     expect(view).toMatchObject({ exitCode: 0, output: 'begun\n42\nTrue\n' });
     const ran = await session.output({ from: 0 });
     expect(ran.output).toContain('Successfully installed holdfast');
+  }, 60_000);
+
+  test('is not installed if the script itself may provide it', async () => {
+    const session = await inVenv(uniqueId('provides'));
+    const code = 'open("hf_own.py", "w").write("V = 5")\nimport hf_own\nprint(hf_own.V)';
+    expect(await session.exec({ runtime: 'python', code })).toMatchObject({ exitCode: 0, output: '5\n' });
+    // Installing and running it again would repeat its effects.
+    const view = await session.exec({ runtime: 'python', code: `${code}\nimport holdfast_nowhere` });
+    expect(view).toMatchObject({ exitCode: 1, missing: [{ module: 'holdfast_nowhere' }] });
+    expect(view.output).toMatch(/^5\n/);
   }, 60_000);
 
   test('ends the script unrun if it cannot be installed, and says why', async () => {

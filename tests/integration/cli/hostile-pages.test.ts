@@ -29,6 +29,7 @@ const command: Whole<RunningCommand> = {
   yielded: VIEW,
   trouble: { code: 'session_lost', facts: { reason: TEXT } },
   reset: true,
+  checkImports: true,
   runId: TEXT,
   resets: 1,
   over: TEXT,

@@ -22,6 +22,14 @@ test.each([
   ['not in try', "try { require('a') } catch {}", []],
   ['not import()', "await import('a')", []],
   ['not what is put together', "require('a' + b); require(`c`)", []],
+  [
+    'nothing behind a call that may provide it',
+    "const fs = require('fs');\nfs.mkdirSync('a');\nrequire('a')",
+    [],
+  ],
+  ['nothing behind a module of one’s own', "require('./setup');\nrequire('a')", []],
+  ['what is behind printing', "console.log('begins');\nrequire('a')", ['a 2']],
+  ['what import names behind a call, which comes first', "f();\nimport a from 'a'", ['a 2']],
   ['none of what does not parse', "import a from 'a'; function (", []],
 ])('%s', (_what, code, expected) => {
   expect(importsOf(code).map(({ module, line }) => `${module} ${line}`)).toEqual(expected);

@@ -79,7 +79,6 @@ describe('nodejs', () => {
     ['await and require stand together', 'console.log(require("path").sep, await 5)', '/ 5\n'],
     ['timers finish', 'setTimeout(() => console.log("late"), 20)', 'late\n'],
     ['non-ASCII text is kept', 'console.log("naïve 日本 🎉")', 'naïve 日本 🎉\n'],
-    ['arguments are those of a plain script', 'console.log(process.argv.length)', '1\n'],
   ])('%s', async (_title, code, output) => {
     expect(await nodejs(code)).toMatchObject({ output, exitCode: 0 });
   });
