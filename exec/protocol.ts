@@ -152,7 +152,11 @@ export interface Verbs {
   input: { request: InputRequestFrame; answer: { at: number; snapshot: Snapshot } };
   /** Makes this connection one that watches or types, until it closes. */
   attach: {
-    request: { typist: { who: string; take: boolean } | null; size: TerminalSize | null };
+    /** `answers`: the typist's terminal answers what programs ask it. */
+    request: {
+      typist: { who: string; take: boolean; answers?: boolean } | null;
+      size: TerminalSize | null;
+    };
     answer: AttachedState;
   };
   /** Answers when the log is longer than `from`, or anything differs from `seen`. */

@@ -143,7 +143,9 @@ function siteElsewhere(terminal: RemoteTerminal, options: AttachOptions, person:
 }
 
 const requestOf = ({ take }: AttachOptions, { types }: Person): Verbs['attach']['request'] => ({
-  typist: types ? { who: `${userInfo().username}, pid ${process.pid}`, take: Boolean(take) } : null,
+  typist: types
+    ? { who: `${userInfo().username}, pid ${process.pid}`, take: Boolean(take), answers: true }
+    : null,
   size: types ? sizeOf(process.stdout) : null,
 });
 

@@ -6,6 +6,8 @@ import { WebLinksAddon } from '@xterm/addon-web-links';
 import { WebglAddon } from '@xterm/addon-webgl';
 import { Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
+import { useCellWidths } from '../../contracts/text/cell-widths';
+import { withoutC1 } from '../../contracts/text/control-characters';
 import { documentForTerminal } from './inert-document';
 
 const WEB = /^https?:\/\//i;
@@ -21,6 +23,10 @@ export interface Screen {
   fit(): Size;
   /** The size that would fit its place. */
   ownSize(): Size;
+  /** Draws what was before. */
+  begin(text: string): void;
+  /** Draws what comes next, which may end within a character. */
+  write(data: Uint8Array, drawn: () => void): void;
   find(text: string, isBack: boolean): boolean;
   dispose(): void;
 }
@@ -36,9 +42,11 @@ export function openScreen(place: HTMLElement, onLink: (target: string) => void)
     ...{ scrollback: 5_000, cursorBlink: false, theme: { background: '#14161a', foreground: '#d9dce1' } },
     linkHandler: { activate: follow },
   });
+  let decoder = new TextDecoder();
   const fit = new FitAddon();
   const size = (): Size => ({ cols: terminal.cols, rows: terminal.rows });
   const search = new SearchAddon();
+  useCellWidths(terminal);
   terminal.loadAddon(fit);
   terminal.loadAddon(search);
   terminal.loadAddon(new WebLinksAddon(follow));
@@ -57,6 +65,11 @@ export function openScreen(place: HTMLElement, onLink: (target: string) => void)
       // Where it is hidden, it has none.
       return own && own.cols > 0 && own.rows > 0 ? own : size();
     },
+    begin: (text) => {
+      decoder = new TextDecoder();
+      terminal.write(withoutC1(text));
+    },
+    write: (data, drawn) => terminal.write(withoutC1(decoder.decode(data, { stream: true })), drawn),
     find: (text, isBack) => (isBack ? search.findPrevious(text) : search.findNext(text)),
     dispose: () => {
       terminal.dispose();

@@ -182,9 +182,9 @@ function connect(path: SessionPath, screen: Screen, shown: Signal<Shown>): Termi
     snapshot: ({ cols, rows, data }) => {
       terminal.reset();
       terminal.resize(cols, rows);
-      terminal.write(data);
+      screen.begin(data);
     },
-    output: (data, drawn) => terminal.write(data, drawn),
+    output: (data, drawn) => screen.write(data, drawn),
     state: ({ isTypist, typist, cols, rows }) => {
       terminal.options.disableStdin = !isTypist;
       if (isTypist) screen.fit();

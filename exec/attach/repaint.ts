@@ -1,6 +1,8 @@
 // The screen that a person sees on attaching: redrawn from the last part of the log.
 import { SerializeAddon } from '@xterm/addon-serialize';
 import { Terminal } from '@xterm/headless';
+import { useCellWidths } from '../../contracts/text/cell-widths';
+import { withoutC1 } from '../../contracts/text/control-characters';
 import type { TerminalSize } from '../protocol';
 
 /** Lines above the screen that are also shown. */
@@ -10,7 +12,7 @@ const SCROLLBACK = 200;
 const MAX_SEQUENCE = 1_024;
 /* eslint-disable no-control-regex -- control characters are the point */
 /** Of what begins with ESC (ECMA-48 5.3 to 5.6): a control sequence; a string with its end; any other sequence. */
-const WHOLE = /^\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_k].*?[\x07\x18\x1a\x9c]|(?![[\]PX^_k])[ -/]*[0-~])/s;
+const WHOLE = /^\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_k].*?[\x07\x18\x1a]|(?![[\]PX^_k])[ -/]*[0-~])/s;
 /* eslint-enable no-control-regex */
 
 export interface Repainted {
@@ -29,10 +31,12 @@ export async function repaint(data: Buffer, { cols, rows }: TerminalSize): Promi
     allowProposedApi: true,
     logLevel: 'off',
   });
+  useCellWidths(terminal);
   const serializer = new SerializeAddon();
   // Typed for the browser's terminal; it uses only what both have.
   terminal.loadAddon(serializer);
-  await new Promise<void>((resolve) => terminal.write(data.subarray(0, data.length - rest), resolve));
+  const text = withoutC1(data.toString('utf8', 0, data.length - rest));
+  await new Promise<void>((resolve) => terminal.write(text, resolve));
   const drawing = serializer.serialize({ scrollback: SCROLLBACK });
   terminal.dispose();
   return { drawing, rest };

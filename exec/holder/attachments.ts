@@ -29,6 +29,7 @@ export class Attachments {
       if (this.typist && this.typist.connection !== connection && !typist.take)
         throw new HoldfastError('typist_busy', { session: this.number, who: this.typist.who });
       this.typist = { who: typist.who, connection };
+      this.session.terminal.isAnswered = typist.answers === true;
       connection.addEventListener('abort', () => this.leave(connection), { once: true });
       if (size && isUsable(size)) this.session.resize(size);
       this.session.changes.notify();
@@ -84,6 +85,7 @@ export class Attachments {
   private leave(connection: AbortSignal): void {
     if (this.typist?.connection !== connection) return;
     this.typist = null;
+    this.session.terminal.isAnswered = false;
     // With nobody attached, programs get the default size back, which views are rendered for.
     this.session.resize(null);
     this.session.changes.notify();
@@ -92,7 +94,7 @@ export class Attachments {
   private state(): AttachedState {
     const { command, epoch, end } = this.session.place;
     const running = command !== null && command.endedAt === null ? command.id : null;
-    return { end, epoch, running, typist: this.typist?.who ?? null, size: this.session.size };
+    return { end, epoch, running, typist: this.typist?.who ?? null, size: this.session.terminal.size };
   }
 }
 

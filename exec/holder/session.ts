@@ -22,13 +22,15 @@ import { SessionInBand } from './in-band/in-band-session';
 import { InputWriter } from './shell/input-writer';
 import type { Facts } from './waiting/observer';
 import { OutputLog } from './output-log';
+import { InTurn } from './in-turn';
 import { RememberedInputs, RememberedResets } from './remembered-inputs';
 import { Prompts } from './waiting/prompts';
-import { COLUMNS, ROWS, type Shell } from './shell/shell';
+import type { Shell } from './shell/shell';
 import { ShellLives, type Life } from './shell/shell-life';
 import { SessionSecrets } from './session-secrets';
 import type { SpareShell } from './shell/spare-shell';
 import { fatalSignal } from '../processes/signal-name';
+import { ProgramTerminal } from './terminal/program-terminal';
 import { ToolCalls } from './calls/tool-calls';
 import type { CommandTools } from './shell/tools-script';
 import { bySteadyClock, whenDecided } from './waiting/when-decided';
@@ -47,7 +49,6 @@ export class Session {
   private readonly prompts: Prompts;
   private readonly lives: ShellLives;
   private life: Life | null = null;
-  private wantedSize: TerminalSize | null = null;
   private shellLives = false;
   private epoch: number;
   private command: CommandRecord | null = null;
@@ -61,7 +62,9 @@ export class Session {
   /** How the command ended, while its last output waits for the disk. */
   private heldEnd: End | null = null;
   private survivors: Identity[] = [];
-  private queue: Promise<unknown> = Promise.resolve();
+  private readonly turns = new InTurn();
+  /** What programs ask of their terminal, and leave in it. */
+  readonly terminal: ProgramTerminal;
 
   constructor(
     private readonly config: HolderConfig,
@@ -77,6 +80,10 @@ export class Session {
     this.log = new OutputLog(paths.log, config.logBytes, latest ? writtenTo(latest) : 0);
     // An earlier holder began it: whatever became of it, it does not run here.
     this.command = latest ? this.records.settleLost(latest, this.log.end) : null;
+    this.terminal = new ProgramTerminal(paths.log, {
+      tty: () => this.receiver?.shell.ttyPath,
+      type: (bytes) => this.answer(bytes),
+    });
     this.toolCalls = new ToolCalls(this.epoch, this.secrets.mask);
     this.inBand = new SessionInBand(config.session, this.toolCalls, {
       type: (bytes) => this.answer(bytes),
@@ -121,7 +128,7 @@ export class Session {
 
   /** Starts a command, or returns the record of an earlier one with this id. */
   run(request: Verbs['run']['request']): Promise<Snapshot> {
-    return this.inTurn(async () => {
+    return this.turns.run(async () => {
       const known = withEffect('nothing was run', () => this.known(request.id));
       if (known) {
         checkContent(known, request.contentHash);
@@ -199,19 +206,15 @@ export class Session {
     return this.inBand.arm(request, this.receiver && this.token, over);
   }
 
-  get size(): TerminalSize {
-    return this.wantedSize ?? { cols: COLUMNS, rows: ROWS };
-  }
-
   /** The terminal's size, also in later epochs; null for the default. */
   resize(size: TerminalSize | null): void {
-    this.wantedSize = size;
-    this.life?.shell.resize(this.size);
+    this.terminal.wantedSize = size;
+    this.life?.shell.resize(this.terminal.size);
   }
 
   /** Ends the whole tree; the next command begins in a fresh shell. Repeating an id does nothing. */
   reset({ id, reason, by }: Verbs['reset']['request']): Promise<Snapshot> {
-    return this.inTurn(async () => {
+    return this.turns.run(async () => {
       if (!this.resets.isFirst(id, reason)) return this.snapshot();
       await this.endLife({ by, reason });
       return this.snapshot();
@@ -225,7 +228,7 @@ export class Session {
   private async ensureLife(): Promise<Life> {
     if (this.life && this.shellLives) return this.life;
     if (this.life) await this.endLife(null);
-    this.life = this.lives.open(this.epoch, this.wantedSize, {
+    this.life = this.lives.open(this.epoch, this.terminal.wantedSize, {
       onOutput: (data, shell) => this.onOutput(data, shell),
       onCommandEnd: (exitCode) => this.finishWhenWritten({ exitCode }),
       onShellEnd: (exitCode) => this.onShellEnd(exitCode),
@@ -239,6 +242,7 @@ export class Session {
     // Its output would begin after bytes that are not written yet.
     if (this.log.fault !== null) throw new HoldfastError('storage_failed', { reason: this.log.fault });
     const life = await this.ensureLife();
+    this.record(Buffer.from(this.terminal.takeUndo()), life.shell);
     const before = this.command;
     const command = this.begin(request, life.isUnused && this.epoch > 1);
     life.watch.touch();
@@ -359,7 +363,9 @@ export class Session {
   private record(text: Buffer, shell = this.life?.shell): void {
     if (text.length === 0 || !shell) return;
     this.prompts.add(text);
+    const from = this.log.accepted;
     this.log.append(text, () => this.onSpace(shell));
+    this.terminal.push(text, from);
     if (this.log.isStalled) shell.pause();
   }
 
@@ -389,11 +395,5 @@ export class Session {
     const waitingSince = this.life?.watch.steadySince ?? 0;
     const times = { now: performance.now(), startedAt, lastOutputAt, waitingSince, observedSince };
     return { ...times, running, end: this.log.end, waiting, promptIsBack: this.prompts.isBack };
-  }
-
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.queue.then(work);
-    this.queue = result.catch(() => undefined);
-    return result;
   }
 }

@@ -3,6 +3,9 @@
 // rendering is bounded in time, memory and text length.
 import { stripVTControlCharacters } from 'node:util';
 import { Terminal, type IBuffer, type IMarker } from '@xterm/headless';
+import { useCellWidths } from '../../contracts/text/cell-widths';
+import { withoutC1 } from '../../contracts/text/control-characters';
+import { Tabs, withMovingTabs } from './tabs';
 
 /** Wide enough that the emulator wraps nothing that the session's terminal did not. */
 const COLUMNS = 400;
@@ -16,7 +19,7 @@ const SCROLLBACK = PIECE + ROWS;
 const BUDGET_MS = 2_000;
 /** Anything but printable text, tabs and line ends: only then is the emulator needed. */
 // eslint-disable-next-line no-control-regex -- control characters are the point
-const NEEDS_EMULATOR = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\r*\n)/;
+const NEEDS_EMULATOR = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\r*\n)/;
 /**
  * Sequences with a count that the emulator executes step by step: scroll, insert and delete lines; repeat, tabs,
  * characters (ECMA-48). More steps than the screen is large have no effect, and two billion would take minutes.
@@ -28,13 +31,14 @@ const COUNTED = [
 
 export async function renderText(data: Buffer): Promise<string> {
   // Invalid UTF-8 becomes U+FFFD, as does a sequence cut at an edge.
-  const text = data.toString('utf8');
+  const text = withoutC1(data.toString('utf8'));
   if (!NEEDS_EMULATOR.test(text)) return text.replace(/\r+\n/g, '\n');
   const screen = new Screen();
   const deadline = performance.now() + BUDGET_MS;
-  for (let at = 0; at < text.length; at += PIECE) {
+  const drawn = withMovingTabs(text);
+  for (let at = 0; at < drawn.length; at += PIECE) {
     if (performance.now() > deadline) return withoutSequences(text);
-    await screen.write(text.slice(at, at + PIECE));
+    await screen.write(drawn.slice(at, at + PIECE));
   }
   const lines = screen.end();
   while (lines.at(-1) === '') lines.pop();
@@ -48,7 +52,7 @@ const withoutSequences = (text: string): string =>
   stripVTControlCharacters(text)
     .replace(/\r+\n/g, '\n')
     // eslint-disable-next-line no-control-regex -- control characters are the point
-    .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '');
+    .replace(/[\x00-\x08\x0b-\x1f\x7f]/g, '');
 
 /**
  * An emulator from which lines are taken as soon as they have scrolled off the screen, when they can no longer change.
@@ -64,13 +68,17 @@ class Screen {
     allowProposedApi: true,
     logLevel: 'off',
   });
+  private readonly tabs: Tabs;
   private next: IMarker | undefined;
 
   constructor() {
+    useCellWidths(this.terminal);
     for (const { finals, most } of COUNTED) {
       for (const id of finals.flatMap((final) => [{ final }, { intermediates: ' ', final }]))
         this.terminal.parser.registerCsiHandler(id, ([count]) => Number(count) > most);
     }
+    // Asked first, before one that may end a sequence.
+    this.tabs = new Tabs(this.terminal);
     this.next = this.terminal.registerMarker(0);
   }
 
@@ -98,11 +106,12 @@ class Screen {
     // If its line is gone, so is the marker: it was scrolled away, or cleared.
     for (let y = Math.max(0, this.next?.line ?? 0); y < to; y++) this.add(buffer, y);
     this.next?.dispose();
+    this.tabs.forget(to);
   }
 
   private add(buffer: IBuffer, y: number): void {
     const line = buffer.getLine(y);
-    const content = line?.translateToString(true) ?? '';
+    const content = line ? this.tabs.textOf(line, y) : '';
     if (line?.isWrapped && this.lines.length > 0) this.lines[this.lines.length - 1] += content;
     else this.lines.push(content);
   }

@@ -19,6 +19,11 @@ const USUAL = ['sane', '-ixon', 'iutf8'];
 /** The output of `stty -g`. */
 const SAVED = /^[0-9a-f:=]{1,500}$/i;
 const RESTORE_MS = 2_000;
+/** Of those on Linux: input, output and local flags in hexadecimal; elsewhere they have names. */
+const FLAGS = /^([0-9a-f]+):([0-9a-f]+):[0-9a-f]+:([0-9a-f]+):/i;
+const NAMED = /^(?=.*\biflag=([0-9a-f]+))(?=.*\boflag=([0-9a-f]+))(?=.*\blflag=([0-9a-f]+))/i;
+/** ICRNL, OPOST and ICANON of termios(3). */
+const NEEDED = process.platform === 'linux' ? [0o400, 1, 2] : [0x100, 1, 0x100];
 
 export function lineSettings(tty: string): Promise<LineSettings> {
   return new Promise((resolve) => {
@@ -43,9 +48,12 @@ export class KeptSettings {
   private faultsBefore: string | undefined;
   private restored: Promise<void> = Promise.resolve();
 
-  /** Remembers the result of the session's own `stty`. Ignores anything that cannot be settings. */
+  /**
+   * Remembers the result of the session's own `stty`. Ignores anything that cannot be settings, and raw modes, which are
+   * for the command that sets them: in the next one Enter would end no line.
+   */
   keep(settings: string): void {
-    if (settings === '-' || SAVED.test(settings)) this.wanted = settings;
+    if (settings === '-' || (SAVED.test(settings) && hasLines(settings))) this.wanted = settings;
   }
 
   /** Called after a command. Does nothing if no program has ended in it, since only a program can have changed them. */
@@ -73,3 +81,9 @@ export class KeptSettings {
  */
 const faultsOfChildren = (pid: number): string | undefined =>
   /\) (?:\S+ ){8}(\d+) /.exec(readText(`/proc/${pid}/stat`) ?? '')?.[1];
+
+/** Whether Enter ends a line, and a line end returns to the left. */
+function hasLines(settings: string): boolean {
+  const [, ...flags] = FLAGS.exec(settings) ?? NAMED.exec(settings) ?? [];
+  return NEEDED.every((bit, n) => (parseInt(flags[n] ?? '0', 16) & bit) !== 0);
+}

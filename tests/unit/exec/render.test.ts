@@ -92,6 +92,49 @@ test.each([
     Array.from({ length: 1_000 }, (_, i) => `${i}\n`).join(''),
   ],
   ['an unfinished sequence at the end goes', `text${E}[3`, 'text'],
+  // xtermjs/xterm.js#734
+  ['tabs stay beside colours', `a\tb\r\n${E}[32mok${E}[0m\r\n`, 'a\tb\nok\n'],
+  [
+    'tabs stay in the coloured difference of a Makefile',
+    `${E}[1mdiff${E}[m\r\n${E}[31m-\techo hi${E}[m\r\n${E}[32m+${E}[m\t${E}[32mecho ho${E}[m\r\n`,
+    'diff\n-\techo hi\n+\techo ho\n',
+  ],
+  ['empty columns at both ends stay', `${E}[1m\ta\t\tb\t\t${E}[m\r\nc\td\r\n`, '\ta\t\tb\t\t\nc\td\n'],
+  ['a tab in a state that is overwritten goes', `1%\t50%\r${E}[2Kdone\r\n`, 'done\n'],
+  ['a tab over text that stays moves only', `abcdefghij\r\tX\r\n`, 'abcdefghXj\n'],
+  ['a tab behind a redrawn line stays', `a\tb\r\nx${E}[1A\rc\r\n\r\n`, 'c\tb\nx\n'],
+  ['tabs behind the widest line stay', `${E}[m${'x'.repeat(398)}\ty\tz\r\n`, `${'x'.repeat(398)}\ty\tz\n`],
+  ['tabs in a title go with it', `${E}]0;a\tb\x07c\td${E}[m\r\n`, 'c\td\n'],
+  ['tabs stay in every one of many lines', `${E}[m${'a\tb\r\n'.repeat(3_000)}`, 'a\tb\n'.repeat(3_000)],
+  // microsoft/terminal#11013
+  ...[0x85, 0x90, 0x98, 0x9b, 0x9d, 0x9e, 0x9f].map((code): [string, string, string] => [
+    `U+00${code.toString(16)} in UTF-8 text begins nothing`,
+    `before ${String.fromCharCode(code)} after\r\nnext ${E}[1mline${E}[m\r\n`,
+    'before \ufffd after\nnext line\n',
+  ]),
+  [
+    'quotes that were encoded twice hide nothing',
+    'say \u00e2\u0080\u009chi\r\nmore\r\n',
+    'say \u00e2\ufffd\ufffdhi\nmore\n',
+  ],
+  // lacion/fleet-deck#27, daintreehq/daintree#7205, edison7009/Coffee-CLI#115, mitchdenny/hex1b#144
+  ...['✅', '❌', '⭐', '✨', '⏳', '🚀', '🫠', '日', '🖼️', '👍'].map((wide): [string, string, string] => [
+    `${wide} takes two columns`,
+    `${wide} ok${E}[4Gdone\r\n`,
+    `${wide} done\n`,
+  ]),
+  ...['é', 'e\u0301', 'ｱ', '→', '─', '✓', '1'].map((narrow): [string, string, string] => [
+    `${narrow} takes one column`,
+    `${narrow} ok${E}[3Gdone\r\n`,
+    `${narrow} done\n`,
+  ]),
+  ['a flag takes two columns', `🇩🇪 ok${E}[4Gdone\r\n`, '🇩🇪 done\n'],
+  // pyzo/pyzo#704
+  [
+    'each state of a line replaces the one before, behind a line that stays',
+    'text1\r\ntext2\rtext3\rtext4\r\n',
+    'text1\ntext4\n',
+  ],
 ])('%s', async (_title, input, output) => {
   expect(await renderText(Buffer.from(input))).toEqual(output);
 });
@@ -115,6 +158,7 @@ describe('output made to be expensive', () => {
     ['a repetition again and again', `a${E}[400b`.repeat(16_000)],
     ['a reset again and again', `${E}c`.repeat(60_000)],
     ['a cursor far to the right in each line', `${E}[399Cx\r\n`.repeat(12_000)],
+    ['a tab in each line, and each line drawn twice', `a\tb\r\n${E}[1A\tc\r\n`.repeat(8_000)],
     ['steps down in raw mode', `${E}[m${'x\n'.repeat(60_000)}`],
   ])('%s: is rendered in bounded time, to bounded text', async (_name, text) => {
     const began = Date.now();

@@ -9,7 +9,10 @@ test('a watch that does not say what was seen is refused, and leaves nothing tha
   const changes = new Changes();
   const listening = jest.spyOn(changes, 'onChange');
   const place = { command: null, epoch: 1, end: 0 };
-  const attachments = new Attachments({ changes, place, size: { cols: 1, rows: 1 } } as Session, 0);
+  const attachments = new Attachments(
+    { changes, place, terminal: { size: { cols: 1, rows: 1 } } } as Session,
+    0,
+  );
   const request = { from: 1e15 } as Parameters<Attachments['watch']>[0];
   await expect((async () => attachments.watch(request, signal))()).rejects.toThrow(TypeError);
   expect(listening).not.toHaveBeenCalled();
