@@ -12,7 +12,7 @@ const EMOJI = /\p{Emoji}/u;
 /** Makes an emoji of the character before it. */
 const EMOJI_SELECTOR = 0xfe0f;
 
-export type CellWidth = 0 | 1 | 2;
+type CellWidth = 0 | 1 | 2;
 
 /** By code point, as in `propertiesOf`, plus 1; 0 if not known yet. */
 const known = new Uint8Array(0x11_0000);
@@ -34,7 +34,7 @@ function propertiesOf(codePoint: number): number {
   return properties;
 }
 
-export const cellWidth = (codePoint: number): CellWidth => widthIn(propertiesOf(codePoint));
+const cellWidth = (codePoint: number): CellWidth => widthIn(propertiesOf(codePoint));
 
 /** For `terminal.unicode`. */
 const CELL_WIDTHS = {

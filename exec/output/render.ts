@@ -17,6 +17,7 @@ const PIECE = 4_096;
 const SCROLLBACK = PIECE + ROWS;
 /** A page of 128 KiB takes a tenth of it; only crafted output takes longer. */
 const BUDGET_MS = 2_000;
+const NOTHING = Buffer.alloc(0);
 /** Anything but printable text, tabs and line ends: only then is the emulator needed. */
 // eslint-disable-next-line no-control-regex -- control characters are the point
 const NEEDS_EMULATOR = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\r*\n)/;
@@ -29,11 +30,13 @@ const COUNTED = [
   { finals: ['b', 'I', 'Z', '@', 'P', 'X'], most: COLUMNS },
 ];
 
-export async function renderText(data: Buffer): Promise<string> {
+/** @param before what is on the line that the data go on with: programs that redraw it count from its beginning */
+export async function renderText(data: Buffer, before: Buffer = NOTHING): Promise<string> {
   // Invalid UTF-8 becomes U+FFFD, as does a sequence cut at an edge.
   const text = withoutC1(data.toString('utf8'));
   if (!NEEDS_EMULATOR.test(text)) return text.replace(/\r+\n/g, '\n');
   const screen = new Screen();
+  if (before.length > 0) await screen.goOn(withMovingTabs(withoutC1(before.toString('utf8'))));
   const deadline = performance.now() + BUDGET_MS;
   const drawn = withMovingTabs(text);
   for (let at = 0; at < drawn.length; at += PIECE) {
@@ -70,6 +73,8 @@ class Screen {
   });
   private readonly tabs: Tabs;
   private next: IMarker | undefined;
+  /** What the first line has that is not shown, if it is still there at the end: all of it, or up to the cursor. */
+  private before: string[] = [];
 
   constructor() {
     useCellWidths(this.terminal);
@@ -80,6 +85,16 @@ class Screen {
     // Asked first, before one that may end a sequence.
     this.tabs = new Tabs(this.terminal);
     this.next = this.terminal.registerMarker(0);
+  }
+
+  /** Draws the line that the text goes on with. */
+  async goOn(line: string): Promise<void> {
+    await new Promise<void>((resolve) => this.terminal.write(line, resolve));
+    const { active } = this.terminal.buffer;
+    const isOneLine = active.type === 'normal' && active.cursorY === 0;
+    const drawn = isOneLine ? active.getLine(0) : undefined;
+    if (!drawn) return this.terminal.reset();
+    this.before = [this.tabs.textOf(drawn, 0), drawn.translateToString(false, 0, active.cursorX)];
   }
 
   async write(piece: string): Promise<void> {
@@ -99,6 +114,9 @@ class Screen {
       for (let y = 0; y < active.length; y++) this.add(active, y);
     }
     this.terminal.dispose();
+    const [first] = this.lines;
+    const before = this.before.find((text) => first?.startsWith(text)) ?? '';
+    if (first !== undefined) this.lines[0] = first.slice(before.length);
     return this.lines;
   }
 

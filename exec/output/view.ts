@@ -1,7 +1,7 @@
 // The bounded text of a session's output between two offsets: the beginning and the end of long output, with a note on
 // what is left out and where to read it.
 import { missingNote, type MissingPart, type Part } from '../../contracts/sessions/missing-output';
-import { countLines, isMissing, logEnd, missingParts, readWhole } from './log-reader';
+import { countLines, isMissing, logEnd, logStart, missingParts, readWhole } from './log-reader';
 import { partsWithin } from './lost-parts';
 import { renderText } from './render';
 
@@ -13,6 +13,8 @@ const TAIL_BYTES = 12 * 1024;
 const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_k][^\x00-\x1f]*|[ -/]*)$/;
 /** Longer ones are not looked for. */
 const MAX_SEQUENCE_BYTES = 1_024;
+/** Of a prompt, with all that colours and redraws it. */
+const MAX_LINE_BYTES = 4 * 1024;
 /** More of the log may be dropped or truncated while it is read. */
 const ATTEMPTS = 10;
 
@@ -123,7 +125,7 @@ async function pageBetween(
     view.to = gap.to;
   }
   const data = withWholeEnd(readWhole(path, view.to, to));
-  view.output += await renderText(data);
+  view.output += await renderText(data, view.to === from ? lineBefore(path, from) : undefined);
   view.to += data.length;
   return view;
 }
@@ -137,7 +139,26 @@ async function headAndTail(path: string, from: number, to: number): Promise<Outp
   const lines = await countLines(path, behind, behind + omittedBytes);
   const omitted = `${omittedBytes} bytes${lines === undefined ? '' : ` / ${lines} lines`} omitted`;
   const note = `\n[${omitted}, read from offset ${behind}]\n`;
-  return { output: (await renderText(head)) + note + (await renderText(tail)), from, to, omittedBytes };
+  return {
+    output: (await renderText(head, lineBefore(path, from))) + note + (await renderText(tail)),
+    from,
+    to,
+    omittedBytes,
+  };
+}
+
+/** The beginning of the line that goes on at an offset; empty if it is long, or no longer there. */
+function lineBefore(path: string, at: number): Buffer {
+  const start = Math.max(logStart(path), at - MAX_LINE_BYTES);
+  if (start >= at) return Buffer.alloc(0);
+  try {
+    const data = readWhole(path, start, at);
+    const end = data.lastIndexOf(0x0a);
+    return end < 0 && start > 0 ? Buffer.alloc(0) : data.subarray(end + 1);
+  } catch (err) {
+    if (!isMissing(err)) throw err;
+    return Buffer.alloc(0);
+  }
 }
 
 const withLine = (text: string, line: string): string =>

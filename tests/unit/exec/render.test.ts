@@ -139,6 +139,21 @@ test.each([
   expect(await renderText(Buffer.from(input))).toEqual(output);
 });
 
+test.each([
+  [
+    'a line that is drawn again while it is typed',
+    '# ',
+    `echo \r${E}[2C${E}[5Chi\r${E}[9C${E}[7Decho hi\r${E}[9C\r\nhi\r\n`,
+    'echo hi\nhi\n',
+  ],
+  ['a line that is drawn anew from its beginning', '10%', `\r20%\r\n`, '20%\n'],
+  ['a line that goes on in colours', 'name: ', `${E}[1mAnn${E}[m\r\n`, 'Ann\n'],
+  ['a line that has only its end to come', '9200\r', `\n${E}[mnext\r\n`, '\nnext\n'],
+  ['a line that is erased', '10%', `\r${E}[Kdone\r\n`, 'done\n'],
+])('%s is shown once, without what was there before', async (_what, before, data, output) => {
+  expect(await renderText(Buffer.from(data), Buffer.from(before))).toBe(output);
+});
+
 test('no byte, alone or between text, throws', async () => {
   for (let byte = 0; byte < 256; byte++) {
     for (const data of [[byte], [0x61, byte, 0x62, 0x0a], [0x1b, byte, byte, 0x0d, 0x0a]]) {

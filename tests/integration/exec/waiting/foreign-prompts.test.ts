@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandView } from '../../../../contracts/sessions/session';
+import { commandView } from '../../../../exec/host/command-view';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';
 import { endWithoutTrace, eventually, logOf, reset } from '../session-processes';
 import { testWith, type Program } from '../../../helpers/run/programs';
@@ -57,6 +58,24 @@ for (const [shell, prompt, start] of SHELLS) {
     await type('exit 5');
     expect(await exit()).toMatchObject({ state: 'exited', exitCode: 5, killedBy: null });
     expect(await t.run('echo mine')).toMatchObject({ output: 'mine\n', exitCode: 0, freshShell: false });
+  });
+}
+
+for (const [shell, start] of [
+  ['fish', 'fish --no-config -i'],
+  ['zsh', 'zsh -f -i'],
+] as const) {
+  testWith(shell)(`a line typed at ${shell}, which draws it again with each key, is shown once`, async () => {
+    await t.run(`HOME=${t.cwd} ${start}`, { yield: { promptMs: 300, betweenOutputMs: 5_000 } });
+    const id = `f${++typed}`;
+    const { at } = (await t.host.input(t.ref, { id, text: 'echo hello "$USER" it', keys: [] })) ?? { at: 0 };
+    await eventually(
+      () => logOf(t).toString(),
+      (log) => /\n[^\n]*hello [^"\n]* it\r?\n/.test(log.slice(at)),
+    );
+    const snapshot = await t.host.status(t.ref);
+    const { output } = await commandView({ ref: t.ref, logPath: t.host.logPath(t.ref), snapshot, from: at });
+    expect(output).toMatch(/^echo hello "\$USER" it\nhello /);
   });
 }
 
