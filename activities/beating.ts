@@ -32,7 +32,10 @@ export async function beating<T>(
  * The same, for callers who wait for the answer: from the fourth try on an error is final, so that an obstacle that stays is
  * said. A limit of the workflow's would count killed workers, too; the next one is to continue, however many there were.
  */
-export async function briefly<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function briefly<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  details?: () => unknown,
+): Promise<T> {
   return beating(async (signal) => {
     try {
       return await work(signal);
@@ -42,5 +45,5 @@ export async function briefly<T>(work: (signal: AbortSignal) => Promise<T>): Pro
         err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) }),
       );
     }
-  });
+  }, details);
 }

@@ -22,7 +22,13 @@ export interface WorkspaceOf {
   owner?: string | undefined;
 }
 
-export interface RewindChoice extends WorkspaceOf {
+/** A request that a killed process may have carried out, and that is then repeated. */
+interface Repeated {
+  /** The same for each repetition, and for no other request, however equal. Undefined: it is not repeated. */
+  key?: string | undefined;
+}
+
+export interface RewindChoice extends WorkspaceOf, Repeated {
   to: string;
   /** The last checkpoint that the caller knows of: what differs from it was changed by somebody else. */
   expected: string | null;
@@ -43,7 +49,7 @@ export interface CheckoutChoice {
   of: { cwd: string; owner: string };
 }
 
-export interface ApplyChoice extends WorkspaceOf {
+export interface ApplyChoice extends WorkspaceOf, Repeated {
   base: string;
   theirs: string;
   dryRun: boolean;

@@ -38,7 +38,7 @@ import { ignoredThen } from './look/ignored-then';
 import type { Surroundings } from './look/surroundings';
 import { keeperFor } from './record/keepers';
 import { takeCheckpoint, type TakeChoice, type Taken } from './record/take-checkpoint';
-import type { WorkspaceFolder } from './record/workspace-state';
+import type { WorkspaceFolder, WorkspaceState } from './record/workspace-state';
 import { foldersOn, type BytePath } from './byte-path';
 import type { WorkspacesOptions } from './workspace-choices';
 
@@ -52,7 +52,11 @@ interface Journal {
   answer: object;
 }
 
+/** Of a request that names no key: nothing repeats it. */
+const ONCE = '';
+
 export interface Move extends Pick<Journal, 'agent' | 'request' | 'answer'> {
+  key?: string | undefined;
   before: Recorded;
   to: Recorded;
   onApplied?: (() => Promise<void> | void) | undefined;
@@ -124,6 +128,21 @@ export class WorkspaceInUse {
   answerTo(request: string): string | undefined {
     const { rewound } = this.folder.load(this.around.prefix);
     return rewound?.request === request ? rewound.answer : undefined;
+  }
+
+  /**
+   * What the last rewind was answered, if this is the same request again, or an equal one to which nobody has been given the
+   * answer: undefined otherwise, since the files were already like this before it.
+   */
+  answerOf(
+    state: WorkspaceState,
+    { request, key = ONCE }: { request: string; key?: string | undefined },
+  ): unknown {
+    const { rewound } = state;
+    if (rewound?.request !== request) return undefined;
+    if (rewound.key !== null && (key === ONCE || rewound.key !== key)) return undefined;
+    this.folder.save({ ...state, rewound: { ...rewound, key } });
+    return JSON.parse(rewound.answer);
   }
 
   /** Nothing is known of the folder then, and nothing has begun. */
@@ -205,12 +224,12 @@ export class WorkspaceInUse {
   }
 
   /** Writes down what is to be done, and does it. Returns the state that the files have then. */
-  async move({ agent, before, to, request, answer, onApplied }: Move): Promise<string> {
+  async move({ agent, before, to, request, key = ONCE, answer, onApplied }: Move): Promise<string> {
     const id = randomBytes(6).toString('hex');
     const journal = { id, agent, before: before.hash, to: to.hash, request, answer };
     writeJournal(this.folder.journal, journal);
     crashPoint('rewind-journalled');
-    return this.complete(journal, { onApplied });
+    return this.complete(journal, { key, onApplied });
   }
 
   /** A state without what may not be read where it was recorded. */
@@ -243,10 +262,17 @@ export class WorkspaceInUse {
     this.choice.log('a rewind that had begun cannot be finished and is given up', { agent, error });
   }
 
-  /** @param theirs paths that are left alone */
+  /**
+   * @param theirs paths that are left alone
+   * @param key of the request that is given the answer; null: none is waiting for it
+   */
   private async complete(
     journal: Journal,
-    { onApplied, theirs = new Set() }: Pick<Move, 'onApplied'> & { theirs?: ReadonlySet<BytePath> } = {},
+    {
+      onApplied,
+      theirs = new Set(),
+      key = null,
+    }: Pick<Move, 'onApplied'> & { theirs?: ReadonlySet<BytePath>; key?: string | null } = {},
   ): Promise<string> {
     const { folder, choice } = this;
     const { git } = choice.store;
@@ -274,7 +300,7 @@ export class WorkspaceInUse {
     const answer = JSON.stringify({ ...journal.answer, hash });
     // Not all of it was done: no later request is answered as if it were.
     const isWhole = theirs.size === 0;
-    folder.save({ ...state, rewound: isWhole ? { request: journal.request, answer } : null });
+    folder.save({ ...state, rewound: isWhole ? { request: journal.request, answer, key } : null });
     crashPoint('rewind-recorded');
     if (isWhole) await onApplied?.();
     rmSync(folder.journal, { force: true });
@@ -298,6 +324,9 @@ function readJournal(path: string): Journal | undefined {
     throw err;
   }
 }
+
+/** The agent whose rewind has begun; undefined if none has. */
+export const begunBy = (journal: string): string | undefined => readJournal(journal)?.agent;
 
 /** Durable when it returns. */
 function writeJournal(path: string, journal: Journal): void {

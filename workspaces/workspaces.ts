@@ -1,5 +1,5 @@
 // The files of the workspaces of one host: what they were after each step, what differs, and how to get back.
-import { mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FileReach } from '../contracts/workspaces/file-reach';
 import type { CheckpointOutcome, FileChanges, RewoundFiles } from '../contracts/workspaces/checkpoints';
@@ -31,7 +31,7 @@ import type {
   WorkspaceOf,
   WorkspacesOptions,
 } from './workspace-choices';
-import { WorkspaceInUse } from './workspace-in-use';
+import { begunBy, WorkspaceInUse } from './workspace-in-use';
 
 const MAX_PACKS = 64;
 /** After so many more packs a join that failed is tried again: each try may read and write most of the store. */
@@ -63,6 +63,25 @@ export class Workspaces {
     }
   }
 
+  /** Finishes what a killed process had begun, in all workspaces at once. Never throws: the log tells what could not be. */
+  async finishBegun(): Promise<void> {
+    await Promise.all(
+      WorkspaceFolder.all(this.options.folder).map(async ({ cwd, journal }) => {
+        try {
+          const agent = begunBy(journal);
+          // A folder that was removed since is made again by the next rewind alone.
+          if (agent !== undefined && existsSync(cwd))
+            await this.using({ cwd, agent }, (use) => use.finishBegun());
+        } catch (err) {
+          this.options.log('a rewind that had begun could not be finished yet', {
+            cwd,
+            error: reasonOf(err),
+          });
+        }
+      }),
+    );
+  }
+
   /** What differs between two checkpoints; `from: null`: everything is new. Throws `checkpoint_missing`. */
   async changes({ from, to, max }: { from: string | null; to: string; max?: number }): Promise<FileChanges> {
     return this.orFail(async () => fileChanges(this.store.git, await this.sides(from, to), max));
@@ -82,8 +101,8 @@ export class Workspaces {
 
   /**
    * Makes the files what they were. Throws `workspace_changed` if files that it would change were changed by somebody
-   * else, unless forced: they are kept in the checkpoint `before`. Throws `checkpoint_missing`. Asked again, with no
-   * change since, it gives the same answer.
+   * else, unless forced: they are kept in the checkpoint `before`. Throws `checkpoint_missing`. Repeated under its key, with
+   * no change since, it gives the same answer.
    */
   rewind(choice: RewindChoice): Promise<RewoundFiles> {
     return this.orFail(() => this.rewindFiles(choice));
@@ -100,7 +119,7 @@ export class Workspaces {
 
   /**
    * Brings what changed from `base` to `theirs` into a workspace, whatever changed there meanwhile. With conflicts nothing
-   * is changed. Throws `checkpoint_missing`. Asked again, with no change since, it gives the same answer.
+   * is changed. Throws `checkpoint_missing`. Repeated under its key, with no change since, it gives the same answer.
    */
   applyChanges(choice: ApplyChoice): Promise<AppliedChanges> {
     return this.orFail(() => this.merge(choice));
@@ -164,16 +183,17 @@ export class Workspaces {
   }
 
   private async rewindFiles(choice: RewindChoice): Promise<RewoundFiles> {
-    const { agent, dryRun, onApplied } = choice;
+    const { agent, key, dryRun, onApplied } = choice;
     const request = JSON.stringify(['rewind', agent, choice.to, choice.expected]);
     const to = await readCheckpoint(this.store.git, choice.to);
     return this.usingOrMaking(choice, async (use) => {
       if (!choice.force) await refuseMoved(this.store.git, { agent, hash: to.hash, root: use.folder.cwd });
       await use.finishBegun({ request, force: choice.force, dryRun });
       const { state } = await use.take(agent);
-      if (!dryRun && state.rewound?.request === request) {
+      const given = dryRun ? undefined : use.answerOf(state, { request, key });
+      if (given) {
         await onApplied?.();
-        return JSON.parse(state.rewound.answer) as RewoundFiles;
+        return given as RewoundFiles;
       }
       const before = await readCheckpoint(this.store.git, state.last?.commit ?? '');
       // Nobody has changed anything since the agent itself was rewound: who asks may not know of that. And where nothing is
@@ -186,7 +206,7 @@ export class Workspaces {
       const changes = await fileChanges(this.store.git, [before, target]);
       const answer: RewoundFiles = { hash: target.hash, before: before.hash, changes };
       if (dryRun) return answer;
-      const moved = await use.move({ agent, before, to: target, request, answer, onApplied });
+      const moved = await use.move({ agent, before, to: target, request, key, answer, onApplied });
       return { ...answer, hash: moved };
     });
   }
@@ -218,7 +238,7 @@ export class Workspaces {
   }
 
   private async merge(choice: ApplyChoice): Promise<AppliedChanges> {
-    const { agent, dryRun } = choice;
+    const { agent, key, dryRun } = choice;
     const request = JSON.stringify(['apply', agent, choice.base, choice.theirs]);
     const { git } = this.store;
     const [base, theirs] = await this.sides(choice.base, choice.theirs);
@@ -226,8 +246,8 @@ export class Workspaces {
     return this.using(choice, async (use) => {
       await use.finishBegun();
       const { state } = await use.take(agent);
-      if (!dryRun && state.rewound?.request === request)
-        return { ...(JSON.parse(state.rewound.answer) as AppliedChanges), leftOut };
+      const given = dryRun ? undefined : use.answerOf(state, { request, key });
+      if (given) return { ...(given as AppliedChanges), leftOut };
       const ours = await readCheckpoint(git, state.last?.commit ?? '');
       const sides = { base, ours, theirs };
       const { conflicts, ...merged } = await mergeFiles(git, sides, {
@@ -239,7 +259,7 @@ export class Workspaces {
       const applied = await fileChanges(git, [ours, to]);
       const answer: AppliedChanges = { applied, conflicts, leftOut, hash };
       if (dryRun || hash === ours.hash) return answer;
-      return { ...answer, hash: await use.move({ agent, before: ours, to, request, answer }) };
+      return { ...answer, hash: await use.move({ agent, before: ours, to, request, key, answer }) };
     });
   }
 

@@ -1,9 +1,10 @@
 // The activities of a host that concern workspaces: checkpoints, rewinds, comparisons.
+import { Context } from '@temporalio/activity';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../contracts/ids';
 import { absoluteFolder } from '../../exec/working-folder';
 import { fitLines } from '../../contracts/payload-size';
-import type { WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
+import { REWIND_BEGAN, type WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
 import type { HostAccess } from '../../exec/host/host-access';
 import type { Terminals } from '../../exec/terminals';
 import type { OwnTrees } from '../../workspaces/own/own-trees';
@@ -43,12 +44,14 @@ export function createWorkspaceActivities({
     },
 
     async rewindWorkspace({ agent, cwd, ...request }) {
+      const progress = (): typeof REWIND_BEGAN | undefined => (request.dryRun ? undefined : REWIND_BEGAN);
       return briefly(async () => {
         await ownership.confirm();
         access.check('a rewind', request.dryRun ? 'looks' : 'mutates');
+        Context.current().heartbeat(progress());
         const files = await workspaces.rewind({ agent, cwd: folderOf(cwd), ...request });
         return { files, running: await runningOf(sessions, { agent, host }) };
-      });
+      }, progress);
     },
 
     async keepCheckpoints(kept) {

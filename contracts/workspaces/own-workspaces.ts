@@ -29,6 +29,8 @@ export interface LeftWorkspace {
 
 /** Brings the changes between two checkpoints into a workspace. */
 export interface ApplyRequest {
+  /** Of the call: repeated under it, it gives the same answer. */
+  key: string;
   agent: string;
   cwd: string | null;
   base: string;

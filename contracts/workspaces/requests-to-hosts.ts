@@ -14,6 +14,8 @@ export interface CheckpointInput extends WorkspaceOf {
 }
 
 export interface RewindFilesInput extends WorkspaceOf {
+  /** Of the request: one that was carried out is answered again under it, an equal one under another is not. */
+  key: string;
   /** The checkpoint to bring back. */
   to: string;
   /** The last known one: what differs from it was changed by somebody else. Null: none is known. */
@@ -23,6 +25,9 @@ export interface RewindFilesInput extends WorkspaceOf {
   force: boolean;
   dryRun: boolean;
 }
+
+/** What the heartbeats of a rewind say: if its worker is killed, files may have been changed in part. */
+export const REWIND_BEGAN = 'began';
 
 export interface RewoundWorkspace {
   files: RewoundFiles;

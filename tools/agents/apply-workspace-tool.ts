@@ -30,8 +30,8 @@ export const applyWorkspaceTool: Tool<z.infer<typeof argsSchema>> = {
     const { base, hash, folder } = result.workspace;
     const { workspaces } = hostOf(context);
     if (!workspaces) throw new HoldfastError('internal', { reason: 'this host has no workspaces' });
-    const { agent, settings } = context;
-    const asked = { agent, cwd: settings.cwd ?? null, base, theirs: hash, dryRun };
+    const { agent, settings, key } = context;
+    const asked = { agent, key, cwd: settings.cwd ?? null, base, theirs: hash, dryRun };
     const { applied, conflicts, leftOut } = await workspaces.apply(asked);
     if (conflicts.length > 0) {
       const paths = conflicts.map(({ path, why }) => `${path} (${why})`).join(', ');

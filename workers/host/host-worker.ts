@@ -205,7 +205,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     logs.looks.start();
     gauges?.start({ now: true });
     retention.start();
-    ofFiles.looks.start();
+    ofFiles.start();
     presence?.start();
     offers?.start(hasOpenSession);
     void stubs?.start();
@@ -220,7 +220,7 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     logs.looks.stop();
     gauges?.stop();
     retention.stop();
-    ofFiles.looks.stop();
+    ofFiles.stop();
     closeDoors();
     await presence?.stop();
     completion.detach();

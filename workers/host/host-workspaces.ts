@@ -39,7 +39,7 @@ export interface HostWorkspacesOptions {
 export class HostWorkspaces {
   readonly workspaces: Workspaces;
   readonly trees: OwnTrees;
-  /** Removes what nobody can name any more, between `start` and `stop`. */
+  /** Removes what nobody can name any more. */
   readonly looks: RepeatedLook;
 
   constructor(private readonly options: HostWorkspacesOptions) {
@@ -69,6 +69,16 @@ export class HostWorkspaces {
     const { dataDir, sandbox: profile } = sessions.options;
     return fileReach(dataDir, profile && profileOf(profile, { agent, host }));
   };
+
+  /** Finishes at once what a killed worker had begun; what ended agents left is removed from then on. */
+  start(): void {
+    void this.workspaces.finishBegun();
+    this.looks.start();
+  }
+
+  stop(): void {
+    this.looks.stop();
+  }
 
   /** The sandbox of an agent's tools outside sessions: the same as its sessions have. */
   sandboxOf(agent: string): Sandbox | undefined {

@@ -10,7 +10,8 @@ import type { RewoundWorkspace } from '../../contracts/workspaces/requests-to-ho
 import { changedIn } from '../../contracts/workspaces/change-texts';
 import { planRewind, type RewindPlan } from '../../contracts/workspaces/conversation-steps';
 import type { RewindRequest, RewindResult } from '../../contracts/workspaces/rewinds';
-import { DELIVERY_MS, hostFailure } from '../host/host-activities';
+import { rewindOn } from '../host/begun-rewinds';
+import { DELIVERY_MS } from '../host/host-activities';
 import { workspacesOn } from '../turn/calls/tool-activities';
 import { takeCheckpoint } from '../turn/turn-checkpoints';
 import { refuse } from '../messages/refusal';
@@ -106,10 +107,10 @@ export class AgentRewinds {
     if (stop && !dryRun) {
       // In earlier releases, a rewind that was then refused had ended what ran.
       if (what !== 'conversation' && patched('rewind-looks-before-it-stops'))
-        await this.files({ ...request, dryRun: true }, plan);
+        await this.files({ ...request, dryRun: true }, plan, id);
       await this.of.resetSessions(`rewind to step ${to}`);
     }
-    const rewound = what === 'conversation' ? null : await this.files(request, plan);
+    const rewound = what === 'conversation' ? null : await this.files(request, plan, id);
     const keeps = what === 'files' ? undefined : plan.keeps;
     const messages = keeps === undefined ? null : this.hidden(keeps);
     const answer = { to, files: rewound?.files ?? null, messages, running: rewound?.running ?? [] };
@@ -128,6 +129,7 @@ export class AgentRewinds {
   private async files(
     { to, dryRun = false, force = false }: RewindRequest,
     { expected, foreign, ...plan }: RewindPlan,
+    key: string,
   ): Promise<RewoundWorkspace> {
     const { agent, settings } = this.of;
     const hash = stateOf(plan);
@@ -138,13 +140,13 @@ export class AgentRewinds {
       startToCloseTimeout: '1 hour',
       retry: { initialInterval: '200ms', maximumInterval: '5s' },
     });
-    const asked = { agent, cwd: settings.cwd ?? null, to: hash, expected, foreign, force, dryRun };
+    const asked = { agent, key, cwd: settings.cwd ?? null, to: hash, expected, foreign, force, dryRun };
     const summary = label(`${dryRun ? 'what a rewind would change' : 'rewind the files'}: to step ${to}`);
-    try {
-      return await rewindWorkspace.executeWithOptions({ summary }, [asked]);
-    } catch (err) {
-      throw hostFailure(err, host);
-    }
+    return rewindOn(
+      host,
+      () => rewindWorkspace.executeWithOptions({ summary }, [asked]),
+      () => this.of.endReason() !== undefined,
+    );
   }
 
   /** How many messages the model no longer sees. */

@@ -1,6 +1,6 @@
 // Short workflows about the files of an agent, which may have ended: each asks its host once, and no agent's history
 // grows. Their input is checked, since anyone may start them.
-import { proxyActivities, type ActivityInterfaceFor } from '@temporalio/workflow';
+import { proxyActivities, workflowInfo, type ActivityInterfaceFor } from '@temporalio/workflow';
 import { hostTaskQueue } from '../../contracts/ids';
 import {
   compareCheckpointsSchema,
@@ -13,6 +13,7 @@ import type {
   RewoundWorkspace,
   WorkspaceActivities,
 } from '../../contracts/workspaces/requests-to-hosts';
+import { rewindOn } from './begun-rewinds';
 import { DELIVERY_MS, hostFailure } from './host-activities';
 import { checked } from '../messages/refusal';
 
@@ -34,7 +35,8 @@ export async function compareCheckpoints(input?: CompareCheckpointsInput): Promi
 /** For an agent that has ended, and can take no message: its conversation stays as it is. */
 export async function rewindFiles(input?: RewindFilesOfHostInput): Promise<RewoundWorkspace> {
   const { host, ...asked } = checked(rewindFilesSchema, 'The input of rewindFiles', input);
-  return ofHost(host, workspacesOn(host).rewindWorkspace(asked));
+  const key = workflowInfo().workflowId;
+  return rewindOn(host, () => workspacesOn(host).rewindWorkspace({ ...asked, key }));
 }
 
 async function ofHost<T>(host: string, answer: Promise<T>): Promise<T> {

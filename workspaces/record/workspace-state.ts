@@ -27,6 +27,14 @@ export interface Keeper {
   commit: string;
 }
 
+export interface Rewound {
+  /** What was asked for. */
+  request: string;
+  answer: string;
+  /** The request that was given the answer, and is given it again; null: a later process finished it, and none was yet. */
+  key: string | null;
+}
+
 export interface WorkspaceState {
   cwd: string;
   /** What paths begin with in the index. */
@@ -48,8 +56,8 @@ export interface WorkspaceState {
   keepers: Map<string, Keeper>;
   /** Why there are none for now, and until when (milliseconds since 1970). */
   off: { reason: string; until: number; /** Under which it is. */ limits?: string; isSlow?: true } | null;
-  /** The last rewind, if nothing changed since: it is answered again. */
-  rewound: { request: string; answer: string } | null;
+  /** The last rewind, if nothing changed since. */
+  rewound: Rewound | null;
 }
 
 const newState = (cwd: string, prefix: BytePath): WorkspaceState => ({

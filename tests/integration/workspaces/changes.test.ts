@@ -180,7 +180,7 @@ test('changes of a copy are brought back, line by line where both changed a text
   chmodSync(join(folder, 'theirs.txt'), 0o755);
   mkdirSync(join(folder, 'hollow'));
   const theirs = await work.checkpoint('b', folder);
-  const choice = { cwd: work.cwd, agent: 'a', base, theirs: theirs.hash };
+  const choice = { cwd: work.cwd, agent: 'a', key: 'call', base, theirs: theirs.hash };
   const before = everythingIn(work.cwd);
   const dry = await work.workspaces.applyChanges({ ...choice, dryRun: true });
   expect(everythingIn(work.cwd)).toEqual(before);
@@ -198,6 +198,8 @@ test('changes of a copy are brought back, line by line where both changed a text
   ]);
   expect((await work.checkpoint()).hash).toBe(applied.hash);
   expect(await work.workspaces.applyChanges({ ...choice, dryRun: false })).toEqual(applied);
+  const another = await work.workspaces.applyChanges({ ...choice, key: 'another call', dryRun: false });
+  expect(another.applied.counts).toEqual({ added: 0, modified: 0, deleted: 0 });
 });
 
 test('with conflicts nothing is applied, and each is named with its reason', async () => {

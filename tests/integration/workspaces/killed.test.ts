@@ -28,7 +28,7 @@ function other(method: string, choice: object, point?: CrashPoint): ReturnType<t
   return runDist(body, work.folder, method, JSON.stringify({ cwd: work.cwd, agent: 'a', ...choice }), armed);
 }
 
-const REWIND = { foreign: [], force: false, dryRun: false };
+const REWIND = { key: 'killed', foreign: [], force: false, dryRun: false };
 
 /** Two states with every kind of difference; the second is what is there. */
 async function twoStates(): Promise<{ one: string; two: string; first: object; second: object }> {
@@ -86,6 +86,15 @@ test.each(['rewind-journalled', 'rewind-half', 'rewind-applied', 'rewind-recorde
   },
 );
 
+test('a rewind that is killed is finished when the next process begins, before anybody asks; its answer is kept for the next who does', async () => {
+  const { one, two, first } = await twoStates();
+  await other('rewind', { ...REWIND, to: one, expected: two }, 'rewind-half').ended;
+  await work.withSettings({}).finishBegun();
+  expect(everythingIn(work.cwd)).toEqual(first);
+  expect(await work.rewind(one, { key: 'another', expected: two })).toMatchObject({ before: two });
+  expect(await work.rewind(one, { key: 'a third', expected: two })).toMatchObject({ before: one });
+});
+
 test('a rewind that is killed at any moment is done whole or not at all', async () => {
   const { one, two, first, second } = await twoStates();
   for (let round = 0; round < count(12, 200); round++) {
@@ -97,7 +106,7 @@ test('a rewind that is killed at any moment is done whole or not at all', async 
     const { hash } = await work.checkpoint();
     expect([one, two]).toContain(hash);
     expect(everythingIn(work.cwd)).toEqual(hash === one ? first : second);
-    expect(await work.rewind(one, { expected: two })).toMatchObject({
+    expect(await work.rewind(one, { key: 'killed', expected: two })).toMatchObject({
       hash: one,
       before: two,
     });

@@ -107,6 +107,47 @@ describe('a rewind that meets an obstacle that stays', () => {
   });
 });
 
+describe('a rewind whose worker is killed in its middle', () => {
+  const half = (): boolean => text('a') === 'one\n' && text('b') === 'two\n';
+  const whole = (): boolean => text('a') === 'one\n' && text('b') === 'one\n';
+
+  test('is finished as soon as the next worker has started, though nobody asks for it any more', async () => {
+    const agent = await agents.conversation(twoSteps);
+    await agent.send('write');
+    const handle = engine.client.temporal.workflow.getHandle(agent.workflowId);
+    const ask = (): Promise<void> => {
+      agent.workspace.rewind(1).catch(() => undefined);
+      return Promise.resolve();
+    };
+    await engine.crashingAt('rewind-half', ask, async () => {
+      expect(half()).toBe(true);
+      await handle.terminate();
+    });
+    await until(whole);
+  }, 60_000);
+
+  test('is finished and recorded after the server has given its delivery up, and can be undone', async () => {
+    const agent = await agents.conversation(twoSteps);
+    await agent.send('write');
+    const handle = engine.client.temporal.workflow.getHandle(agent.workflowId);
+    const isGivenUp = async (): Promise<boolean> =>
+      ((await handle.fetchHistory()).events ?? []).some((event) => event.activityTaskTimedOutEventAttributes);
+    const rewound = await engine.crashingAt(
+      'rewind-half',
+      () => agent.workspace.rewind(1),
+      async () => {
+        await until(isGivenUp, 90_000);
+        expect(half()).toBe(true);
+      },
+    );
+    expect(rewound).toMatchObject({ step: 4, files: { changes: { counts: { modified: 2 } } } });
+    expect(whole()).toBe(true);
+    await agent.workspace.rewind(3);
+    expect([text('a'), text('b')]).toEqual(['two\n', 'two\n']);
+    await agent.stop();
+  }, 150_000);
+});
+
 test('a rewind brings back the folder that the agent itself removed', async () => {
   const agent = await agents.conversation([...twoSteps, run(`rm -rf "$PWD"`), { text: 'gone' }]);
   await agent.send('write');
