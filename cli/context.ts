@@ -1,5 +1,5 @@
 // Common to all commands: the data folder, the server, and a client for it.
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connectTemporal, resolveServer } from '../client/connect';
 import type { Client } from '@temporalio/client';
@@ -23,7 +23,7 @@ import { stopMarker } from '../system/processes/stop-marker';
 import { engineEnvironment } from '../workers/configuration/exposed';
 import { readClientSettings } from '../workers/configuration/read-client-settings';
 import { chosenConfig, recordedHost, recordedQueue } from '../workers/configuration/recorded-choice';
-import { ensureWorker } from '../workers/process/worker-process';
+import { ensureWorker, type WorkerChoice } from '../workers/process/worker-process';
 import {
   findSilentWorker,
   isOf,
@@ -91,6 +91,11 @@ export function configOf({ config }: GlobalOptions): string | null | undefined {
 export interface OpenOptions {
   /** Starts the embedded server and its worker if no server is named and none runs. */
   start: boolean;
+  /**
+   * Starts neither a server nor a first worker, but restarts those that ran and died, also before this command. For those
+   * that wait for an answer.
+   */
+  restarts?: boolean;
   /** Starts nothing while a `down` applies: it was started by another command, before that `down`. */
   staysStopped?: boolean;
   /** Also starts a worker for a named server. */
@@ -190,9 +195,12 @@ async function partsOf(
     replace: open.replace,
     thisRelease: open.thisRelease,
   };
+  const keepsWorker =
+    engine !== undefined &&
+    (open.start || (open.restarts === true && hadWorker(dataDir, { address, namespace })));
   const worker = startsWorker
     ? await tellIfSlow('the worker to start', ensureWorker(choice))
-    : runningWorker(dataDir);
+    : (runningWorker(dataDir) ?? (keepsWorker ? await restarted(asBefore) : undefined));
   // Another command has started this worker meanwhile, with another configuration, which may encrypt.
   if (startsWorker && configured() !== config) {
     await temporal.connection.close();
@@ -212,7 +220,6 @@ async function partsOf(
     },
     worker: () => ensureWorker(asBefore),
   };
-  const keepsWorker = engine !== undefined && open.start;
   const { answersOthers } = open;
   const kept = keepsWorker ? keepRunning(dataDir, restart, { ...options, answersOthers }) : undefined;
   if (kept) opened.push(kept.stop);
@@ -245,6 +252,16 @@ function tellOfWorker(
   const [had, has] = [before, worker].map(({ config }) => inertLine(config ?? 'that of the data folder'));
   tell(`the worker was started again with the configuration ${has}, for all agents; it had ${had}`);
 }
+
+/** Whether a worker of this place was started in the data folder, and no `down` has ended it since. */
+function hadWorker(dataDir: string, place: { address: string; namespace: string }): boolean {
+  const last = lastWorker(dataDir);
+  return last !== undefined && isOf(last, place) && !existsSync(stopMarker(dataDir));
+}
+
+/** Undefined if it cannot be: while the command waits, that is tried again, and told. */
+const restarted = (choice: WorkerChoice): Promise<WorkerRecord | undefined> =>
+  tellIfSlow('the worker to start', ensureWorker(choice)).catch(() => undefined);
 
 /** Only `up` replaces the page's gateway, which may be somebody's: what is sent through it may go on in plaintext. */
 function tellOfGateway(options: GlobalOptions): void {

@@ -29,7 +29,7 @@ export interface ForkOptions extends GlobalOptions {
 export async function send(agent: string, message: string, options: SendOptions): Promise<number> {
   const text = message === '-' ? await textOf(process.stdin) : message;
   const mode = options.interrupt ? 'interrupt' : 'queue';
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const handle = context.client.agent(agent);
   if (options.wait) return await answer(handle, text, mode, options);
   await handle.post(text, { mode });
@@ -55,7 +55,7 @@ const WITHOUT_WORKER: readonly string[] = ['no_worker', 'worker_silent'];
 
 /** Ends the agent, and waits until its sessions are closed. */
 export async function stop(agent: string, options: ReasonOptions): Promise<number> {
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const handle = context.client.agent(agent);
   await handle.stop(options.reason ?? 'holdfast stop');
   await handle.result({ needsWorker: true }).catch(async (err: unknown) => {
@@ -72,7 +72,7 @@ export async function stop(agent: string, options: ReasonOptions): Promise<numbe
 }
 
 export async function recover(agent: string, options: ReasonOptions): Promise<number> {
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const handle = context.client.agent(agent);
   const state = await handle.recover(options.reason ?? 'holdfast recover');
   if (options.json) printJson(state);
@@ -89,7 +89,7 @@ export async function fork(
 ): Promise<number> {
   const own = model === undefined ? {} : { model: modelInFull(model) };
   if (own.model !== undefined) await checkModel(options, own.model);
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const handle = context.client.agent(agent);
   const forked = await handle.fork(id, { ...own, ...(at !== undefined && { at }), ...(files && { files }) });
   const continued = `holdfast chat --agent ${id}${sameServer(options)}`;

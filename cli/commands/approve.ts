@@ -45,7 +45,7 @@ async function answer(
   said: 'approved' | 'denied',
   send: (context: CliContext, one: WaitingApproval) => Promise<Approval>,
 ): Promise<number> {
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const { agent } = options;
   const { approvals } = context.client;
   const asked = { agent, covers: (workflowId: string) => isThere(workflowId, options) };

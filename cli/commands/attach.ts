@@ -53,7 +53,7 @@ function tellLeft(left: Left | null, { json }: AttachOptions): number {
 }
 
 async function attachElsewhere(options: AttachOptions, person: Person): Promise<number> {
-  await using context = await openContext(options, { start: false, staysOnFullDisk: true });
+  await using context = await openContext(options, { start: false, restarts: true, staysOnFullDisk: true });
   const way = await wayTo(context, options);
   const shown = way.terminal
     ? showTerminal(await siteElsewhere(way.terminal, options, person).open(), person)

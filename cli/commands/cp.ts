@@ -20,7 +20,7 @@ export interface CpOptions extends Omit<WayOptions, 'agent' | 'session'> {
 /** Ends with the code of the first file that failed; 130 after Ctrl-C. */
 export async function cp(from: string, to: string, options: CpOptions): Promise<number> {
   const copy = copyOf(from, to, process.cwd());
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const access = accessOf(context, options);
   const { agent, host } = copy.way === 'in' ? copy.to : copy.from;
   const files = await filesOf(access, { agent, host: host ?? options.host ?? null });

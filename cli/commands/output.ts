@@ -113,7 +113,7 @@ const isCharacter = (key: string): boolean => [...key].length === 1 && inertLine
 
 /** Ends everything in the session, its holder and its workflow; the log stays. */
 export async function close(options: ResetOptions): Promise<number> {
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const session = context.client.session(options);
   await session.state();
   await session.close(options.reason ?? 'holdfast close');
@@ -133,7 +133,7 @@ async function withSession(
   options: SessionOptions,
   work: (session: SessionHandle, context: CliContext) => Promise<CommandView>,
 ): Promise<number> {
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const view = await work(context.client.session(options), context);
   if (options.json) printJson(view);
   else printView(view);

@@ -30,7 +30,7 @@ export async function wait(sessions: number[], options: WaitOptions): Promise<nu
       allowed: 'at least one number',
     });
   }
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   if (!json) note(`waiting for ${options.for} in ${where(sessions, any)}`);
   const session = context.client.session({ agent, host, session: first });
   const mode = any ? 'any' : 'all';

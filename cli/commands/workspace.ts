@@ -26,7 +26,7 @@ export interface RewindCommandOptions extends GlobalOptions {
 
 /** One line for each step. */
 export async function log(agent: string, options: GlobalOptions): Promise<number> {
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const steps = await context.client.agent(agent).workspace.steps();
   if (options.json) printJson({ agent, steps });
   else if (steps.length === 0) note('It has no steps yet.');
@@ -42,7 +42,7 @@ export async function diff(agent: string, options: DiffCommandOptions): Promise<
       got: 'another range beside it',
       allowed: 'one of --step, --turn, or --from and --to',
     });
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const compared = await context.client.agent(agent).workspace.diff({ step, from, to, turn, lines: !stat });
   if (options.json) printJson({ agent, ...compared });
   // An empty text: nothing has changed, and that is said.
@@ -61,7 +61,7 @@ export async function diff(agent: string, options: DiffCommandOptions): Promise<
 export async function rewind(agent: string, options: RewindCommandOptions): Promise<number> {
   const { to, dryRun, force, stop } = options;
   const what = partOf(options);
-  await using context = await openContext(options, { start: false });
+  await using context = await openContext(options, { start: false, restarts: true });
   const asked = {
     ...(what && { what }),
     ...(dryRun && { dryRun }),

@@ -1,12 +1,14 @@
 // Commands that wait while the worker is gone and cannot be started again, or starts differently.
 import { once } from 'node:events';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { isAlive } from '../../../system/processes/process-identity';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
+import { call, scratch } from '../../helpers/engines/temporal';
 import { ApiClient } from '../../helpers/gateway/gateway';
 import { until } from '../../helpers/until';
 
@@ -103,6 +105,73 @@ test('`stop` without a worker says so, and that the agent ends as soon as there 
     expect(await own.end()).toEqual([]);
   }
 }, 60_000);
+
+describe('a worker that was killed is restarted by each command that waits for it:', () => {
+  const files = scratch();
+  const run = (code: string): { text: string } => ({
+    text: call('code_execution_tool', { runtime: 'terminal', code }),
+  });
+  const SESSION = ['--agent', 'kept', '--session', '0'];
+  beforeAll(async () => {
+    const agent = engine.client.agent('kept');
+    const replies = [run('echo one > a'), run('echo two > a'), { text: 'done' }, { text: 'again' }];
+    await agent.start({ mode: 'conversation', ...files.settings(replies) });
+    await agent.send('write');
+    writeFileSync(file('sent'), 'sent');
+  }, 60_000);
+  afterAll(async () => {
+    await engine.client.agent('kept').stop();
+    files.remove();
+  });
+
+  const commands: [string, ...string[]][] = [
+    ['log', 'kept'],
+    ['diff', 'kept', '--stat'],
+    ['output', ...SESSION, '--wait', 'exit'],
+    ['wait', '0', '--agent', 'kept', '--for', 'exit'],
+    ['rewind', 'kept', '--to', '1', '--files'],
+    ['cp', file('sent'), 'kept:copied'],
+    ['fork', 'kept', 'forked'],
+    ['send', 'kept', 'go on'],
+    ['recover', 'kept'],
+    ['reset', ...SESSION],
+    ['close', ...SESSION],
+    ['stop', 'forked'],
+  ];
+  test.each(commands)(
+    '`%s`',
+    async (...args) => {
+      await engine.killWorker();
+      expect(await engine.cliInTurn(args)).toMatchObject({ code: 0 });
+      expect(runningWorker(engine.dataDir)).toBeDefined();
+    },
+    60_000,
+  );
+
+  test('one that is killed in the middle of a rewind, too, whose command ends as if nothing had been', async () => {
+    const agent = engine.client.agent('halved');
+    const replies = [run('echo one > a; echo one > b'), run('echo two > a; echo two > b'), { text: 'done' }];
+    await agent.start({ mode: 'conversation', ...files.settings(replies) });
+    await agent.send('write');
+    // One that looks for the crash point.
+    await engine.killWorker();
+    const { identity: doomed } = await engine.startWorker();
+    writeFileSync(file('crash-at'), 'rewind-half');
+    expect(await engine.cliInTurn(['rewind', 'halved', '--to', '1'])).toMatchObject({ code: 0 });
+    expect(isAlive(doomed)).toBe(false);
+    expect(['a', 'b'].map((name) => readFileSync(join(files.directory, name), 'utf8'))).toEqual([
+      'one\n',
+      'one\n',
+    ]);
+    await agent.stop();
+  }, 60_000);
+
+  test('but `ps` only shows what is there', async () => {
+    await engine.killWorker();
+    expect(await engine.cliInTurn(['ps'])).toMatchObject({ code: 0 });
+    expect(runningWorker(engine.dataDir)).toBeUndefined();
+  }, 60_000);
+});
 
 test('a command that waits restarts the worker as the last `up` has chosen, not as it did itself', async () => {
   const [first, second] = ['first.toml', 'second.toml'].map(file) as [string, string];
