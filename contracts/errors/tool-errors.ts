@@ -48,6 +48,15 @@ export const TOOL_ERRORS = {
       `The tool ${f.tool} of the MCP server ${f.server} failed: ${f.reason}`,
     () => 'Look at the reason, which is the server’s own; other arguments may help.',
   ),
+  mcp_result_invalid: entry(
+    70,
+    false,
+    'happened',
+    (f: With<'server' | 'text' | 'tool'>) =>
+      `The tool ${f.tool} of the MCP server ${f.server} has run, but gave no object, although it declares the shape of ` +
+      `one. It said: ${f.text}`,
+    () => 'Go on with what it said: a second call would do the same again.',
+  ),
   mcp_server_lost: entry(
     69,
     true,

@@ -3,19 +3,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
-import { parseWith } from '../../contracts/schemas/parse';
-import { MIB } from '../../contracts/sessions/quotas';
 import { isSessionGone, isSessionRefused, isThere, isTimeout } from './call-failure';
-import { MAX_MESSAGE_MIB } from './http-exchange';
 import { httpTransport } from './http-transport';
 import { limitAnswers } from './limit-answers';
 import { listTools, type ListedTools } from './list-tools';
 import type { McpServerSettings } from './mcp-settings';
+import { readResult, type CallResult } from './reader/read-result';
 import { GroupStdioTransport } from './stdio-transport';
-
-export type { CallToolResult };
 
 const PING_MS = 5_000;
 /** Between two listings of the tools. */
@@ -38,8 +33,7 @@ export interface ConnectionOptions {
 export interface McpConnection {
   /** Whether it takes calls. */
   readonly isOpen: boolean;
-  /** Throws `invalid_input` if the answer is not a result of a tool. */
-  callTool(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>;
+  callTool(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallResult>;
   /** Why it ended. */
   ended: Promise<string>;
   /** Resolves when the server's processes are gone. */
@@ -89,7 +83,7 @@ export async function openConnection(
     await close().catch(() => undefined);
     throw new Error(reason, { cause: err });
   }
-  const { CallToolResultSchema, ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+  const { ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
   /** It takes no new calls, and closes when those that it has have ended. */
   const retire = async (): Promise<void> => {
     fault ||= 'it no longer knows the session';
@@ -135,7 +129,7 @@ export async function openConnection(
       );
       calls.add(call);
       try {
-        return parseWith(CallToolResultSchema, 'it has run, but its result', await call);
+        return readResult(await call);
       } catch (err) {
         // A server that hangs keeps its connection.
         if (isTimeout(err)) check();
@@ -200,9 +194,7 @@ async function prepare(
   const client = new SdkClient({ name: 'holdfast', version });
   client.onerror = (err) => warn(explained(err));
   if (transport.kind === 'http') return { client, transport: await httpTransport(transport) };
-  const { ReadBuffer, serializeMessage } = await import('@modelcontextprotocol/sdk/shared/stdio.js');
-  const buffer = new ReadBuffer({ maxBufferSize: MAX_MESSAGE_MIB * MIB });
-  return { client, transport: new GroupStdioTransport(transport, buffer, serializeMessage, onProcess) };
+  return { client, transport: new GroupStdioTransport(transport, onProcess) };
 }
 
 /** Lists the tools now and after each change, one listing at a time; between two of them are pauses that grow. */

@@ -5,6 +5,8 @@ import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Exchange } from './http-exchange';
 import type { HttpServer } from './mcp-settings';
+import { MessageReader } from './reader/message-reader';
+import { tolerantAnswer } from './tolerant-answer';
 
 /** For what has no time-out of its own: messages that get no answer. */
 const NOTICE_MS = 30_000;
@@ -13,12 +15,14 @@ export async function httpTransport({ url, headers }: HttpServer): Promise<Trans
   const { StreamableHTTPClientTransport } =
     await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
   /** The request that is being sent: `fetch` is not told. */
-  const current = new AsyncLocalStorage<Exchange>();
+  const current = new AsyncLocalStorage<{ exchange: Exchange; own?: RequestId }>();
+  const reader = new MessageReader();
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    fetch(target, init = {}) {
-      const isPost = init.method === 'POST';
-      return ((isPost && current.getStore()) || new Exchange()).fetch(target, init);
+    async fetch(target, init = {}) {
+      const sent = init.method === 'POST' ? current.getStore() : undefined;
+      const response = await (sent?.exchange ?? new Exchange()).fetch(target, init);
+      return tolerantAnswer(response, { own: sent?.own, read: (text) => reader.read(text, sent?.own) });
     },
     reconnectionOptions: {
       initialReconnectionDelay: 500,
@@ -40,18 +44,23 @@ export async function httpTransport({ url, headers }: HttpServer): Promise<Trans
   const send = transport.send.bind(transport);
   /** For a request it lasts until the answer has been read, and throws if none can come; an answer that came counts. */
   const sendAndWatch = async (message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> => {
+    reader.sent(message);
     if (!('method' in message && 'id' in message)) {
       if ('method' in message && message.method === 'notifications/cancelled')
         take(message.params?.requestId as RequestId)?.cancel();
-      return current.run(new Exchange(AbortSignal.timeout(NOTICE_MS)), () => send(message, options));
+      const exchange = new Exchange(AbortSignal.timeout(NOTICE_MS));
+      return current.run({ exchange }, () => send(message, options));
     }
     const exchange = new Exchange();
     const { id } = message;
     running.set(id, exchange);
     try {
       const onresumptiontoken = (): void => exchange.setResumable();
-      await current.run(exchange, () => send(message, { ...options, onresumptiontoken }));
+      await current.run({ exchange, own: id }, () => send(message, { ...options, onresumptiontoken }));
       await exchange.answered();
+    } catch (err) {
+      reader.forget(id);
+      throw err;
     } finally {
       running.delete(id);
     }

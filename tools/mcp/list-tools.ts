@@ -1,13 +1,11 @@
-// The list of an MCP server's tools. One tool that is not as MCP defines it is left out, not all of them.
+// The list of an MCP server's tools. One tool that nobody could call is left out, not all of them.
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
-import * as z from 'zod/mini';
-import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
+import { isDeepStrictEqual } from 'node:util';
+import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { jsonBytes } from '../../contracts/payload-size';
-import { parseWith } from '../../contracts/schemas/parse';
 import type { McpServerSettings } from './mcp-settings';
-
-export type { ListedTool };
+import { jsonText, listOf, textOf, type Fields } from './reader/fields';
+import { readTool, type ListedTool } from './reader/read-tool';
 
 /** A page holds a few dozen tools; this stops a server whose list never ends. */
 const MAX_PAGES = 200;
@@ -17,6 +15,9 @@ const MAX_BYTES = 1_048_576;
 const MAX_TOOL_BYTES = 262_144;
 /** JSON is written by functions that call themselves. */
 const MAX_DEPTH = 64;
+const SHOWN_CHARS = 200;
+/** For the tools of a server that does not say whether it has any. */
+const UNASKED_MS = 5_000;
 
 export interface ListedTools {
   /** The tools that the settings enable. */
@@ -25,36 +26,73 @@ export interface ListedTools {
   faults: readonly string[];
 }
 
-/** Throws the SDK's errors, and `invalid_input` if the answer is not a list. */
+/** Throws the SDK's errors, and what a list is that is none. */
 export async function listTools(
   client: Client,
   settings: McpServerSettings,
   request: { signal?: AbortSignal; timeout: number },
 ): Promise<ListedTools> {
-  if (!client.getServerCapabilities()?.tools) return { tools: [], faults: [] };
-  const { PaginatedResultSchema, ToolSchema } = await import('@modelcontextprotocol/sdk/types.js');
-  const tools: ListedTool[] = [];
-  const faults: string[] = [];
-  let leftBytes = MAX_BYTES;
+  const { ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+  const isAnnounced = client.getServerCapabilities()?.tools !== undefined;
+  const patience = {
+    ...request,
+    timeout: isAnnounced ? request.timeout : Math.min(request.timeout, UNASKED_MS),
+  };
+  const list = new ToolList(settings);
   let cursor: string | undefined;
+  const seen = new Set<string>();
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor };
-    // Not `client.listTools`, which rejects the whole list if it cannot compile one schema.
-    const result = await client.request({ method: 'tools/list', params }, PaginatedResultSchema, request);
-    const listed = parseWith(z.array(z.unknown()), 'its list of tools', result.tools);
+    let result: Fields;
+    try {
+      // Not `client.listTools`, which rejects the whole list if it cannot compile one schema.
+      result = await client.request({ method: 'tools/list', params }, ResultSchema, patience);
+    } catch (err) {
+      if (isAnnounced || request.signal?.aborted) throw err;
+      return list;
+    }
+    list.add(result.tools);
+    cursor = textOf(result.nextCursor);
+    // Some servers end their list with an empty one.
+    if (cursor === undefined || cursor === '') return list;
+    if (seen.has(cursor))
+      return list.endedEarly(`its page ${jsonText(cursor)} names itself as the next one, or one before`);
+    seen.add(cursor);
+  }
+  return list.endedEarly(`it does not end: got ${MAX_PAGES} pages`);
+}
+
+class ToolList implements ListedTools {
+  readonly tools: ListedTool[] = [];
+  readonly faults: string[] = [];
+  private leftBytes = MAX_BYTES;
+
+  constructor(private readonly settings: McpServerSettings) {}
+
+  /** Throws for what is no list. */
+  add(page: unknown): void {
+    const { settings } = this;
+    const listed = listOf(page);
+    if (!listed) throw new Error(`its list of tools is none: got ${jsonText(page).slice(0, SHOWN_CHARS)}`);
     for (const given of listed.filter((tool) => isEnabled(tool, settings))) {
       const what = `The tool ${nameOf(given) ?? 'without a name'} of the MCP server ${settings.name}`;
       try {
-        leftBytes -= sizeOf(given, leftBytes);
-        tools.push(parseWith(ToolSchema, `${what}, which is left out,`, given));
+        const bytes = sizeOf(given, this.leftBytes);
+        const tool = readTool(given);
+        // A page that comes twice.
+        if (this.tools.some((known) => isDeepStrictEqual(known, tool))) continue;
+        this.tools.push(tool);
+        this.leftBytes -= bytes;
       } catch (err) {
-        faults.push(err instanceof HoldfastError ? err.detail : `${what} is left out: ${reasonOf(err)}`);
+        this.faults.push(`${what} is left out: ${reasonOf(err)}`);
       }
     }
-    cursor = result.nextCursor;
-    if (cursor === undefined) return { tools, faults };
   }
-  throw new Error(`its list of tools does not end: got ${MAX_PAGES} pages`);
+
+  endedEarly(reason: string): this {
+    this.faults.push(`The list of tools of the MCP server ${this.settings.name} was ended: ${reason}.`);
+    return this;
+  }
 }
 
 /** In bytes. Throws for a tool that nobody could pass on to a model. */

@@ -3,13 +3,13 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ReadBuffer } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { withPipes } from '../../system/processes/with-pipes';
 import type { StdioServer } from './mcp-settings';
+import { MessageLines } from './reader/message-lines';
+import { MessageReader } from './reader/message-reader';
 
-const JOIN_BYTES = 1024 * 1024;
 /** A server should exit when its input ends; one that does not gets a signal, and is then killed. */
 const GRACE_MS = 2_000;
 const STDERR_CHARS = 2_000;
@@ -24,16 +24,13 @@ export class GroupStdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   private child: Child | undefined;
   private exited: Promise<void> = Promise.resolve();
-  /** Data since the last newline. */
-  private line: Buffer[] = [];
-  private lineBytes = 0;
+  private readonly lines = new MessageLines();
+  private readonly reader = new MessageReader();
   private stderr = '';
   private end = '';
 
   constructor(
     private readonly server: StdioServer,
-    private readonly buffer: ReadBuffer,
-    private readonly serialize: (message: JSONRPCMessage) => string,
     /** Called with the process group; the returned function is called when the group is gone. */
     private readonly onProcess: (pid: number) => () => void,
   ) {}
@@ -77,9 +74,10 @@ export class GroupStdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const { child } = this;
     if (!child?.stdin.writable) throw new Error('its standard input is closed');
+    this.reader.sent(message);
     try {
       await new Promise<void>((resolve, reject) =>
-        child.stdin.write(this.serialize(message), (err) => (err ? reject(err) : resolve())),
+        child.stdin.write(`${JSON.stringify(message)}\n`, (err) => (err ? reject(err) : resolve())),
       );
     } catch (err) {
       // It is ending, or has closed its input: how it ended says more than a failed write.
@@ -134,28 +132,19 @@ export class GroupStdioTransport implements Transport {
     }
   }
 
-  /** The SDK limits the size of a message: it gets a long one piece by piece. */
   private receive(chunk: Buffer): void {
-    this.line.push(chunk);
-    this.lineBytes += chunk.length;
-    // A long message comes in many chunks; joining at each of them would take quadratic time.
-    if (!chunk.includes('\n') && this.lineBytes < JOIN_BYTES) return;
-    const joined = Buffer.concat(this.line);
-    this.line = [];
-    this.lineBytes = 0;
+    let texts: string[];
     try {
-      this.buffer.append(joined);
+      texts = this.lines.push(chunk);
     } catch (err) {
-      // An endless line: nothing after it can be parsed.
+      // An endless line: nothing after it can be read.
       this.onerror?.(err as Error);
       void this.close();
       return;
     }
-    for (;;) {
+    for (const text of texts) {
       try {
-        const message = this.buffer.readMessage();
-        if (!message) return;
-        this.onmessage?.(message);
+        for (const message of this.reader.read(text)) this.onmessage?.(message);
       } catch (err) {
         // A line that is not a message, such as a greeting: the next may be one.
         this.onerror?.(err as Error);

@@ -16,6 +16,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
   tools_not_loaded: { got: '/tools.mjs', reason: 'no such file' },
   tool_failed: { tool: 'look_up', attempts: 5, reason: 'x' },
   mcp_tool_failed: { server: 'files', tool: 'read_file', reason: 'no such file' },
+  mcp_result_invalid: { server: 'files', tool: 'read_file', text: 'done' },
   mcp_server_lost: { server: 'files', tool: 'read_file', reason: 'it ended with 1' },
   mcp_server_down: { server: 'files', reason: 'it ended with 1' },
   tool_not_allowed: { got: 'shell', allowed: 'read_file' },

@@ -12,6 +12,7 @@ import { until } from '../until';
 
 const BIN = join(packageRoot(), 'node_modules', '.bin');
 const FIXTURE = join(packageRoot(), 'tests', 'fixtures', 'mcp-server.mjs');
+const ODD_FIXTURE = join(packageRoot(), 'tests', 'fixtures', 'odd-mcp-server.mjs');
 const RAW_FIXTURE = join(packageRoot(), 'tests', 'fixtures', 'raw-mcp-server.mjs');
 
 const stdio = (args: string[]): StdioServer => ({
@@ -54,6 +55,34 @@ export const fixture = (
 /** One that speaks without the SDK, and breaks the protocol. */
 export const raw = (mode = '', more?: Partial<McpServerSettings>): McpServerSettings =>
   settings('raw', stdio([RAW_FIXTURE, mode]), more);
+
+/** The texts of its answers, whole messages, by method; an object is the result of one. */
+export type OddAnswers = Partial<
+  Record<'initialize' | 'tools/list' | 'tools/call', string | object | readonly (string | object)[]>
+>;
+
+const ECHO = { name: 'echo', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } };
+const USUAL: Required<OddAnswers> = {
+  initialize: {
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'odd', version: '1' },
+  },
+  'tools/list': { tools: [ECHO] },
+  'tools/call': { content: [{ type: 'text', text: 'hello' }] },
+};
+
+/** One that answers as the test says, and otherwise with one tool, `mcp__odd__echo`, that says hello. */
+export const odd = (answers: OddAnswers, more?: Partial<McpServerSettings>): McpServerSettings => {
+  const texts = Object.entries({ ...USUAL, ...answers }).map(([method, given]) => {
+    const all = Array.isArray(given) ? (given as unknown[]) : [given];
+    return [method, all.map((each) => (typeof each === 'string' ? each : answerText(each)))];
+  });
+  return settings('odd', stdio([ODD_FIXTURE, JSON.stringify(Object.fromEntries(texts))]), more);
+};
+
+const answerText = (result: unknown): string =>
+  `{"jsonrpc":"2.0","id":$ID,"result":${JSON.stringify(result)}}`;
 
 /** Any program, which need not speak MCP. */
 export const program = (

@@ -102,15 +102,15 @@ test('a program that ends at once is reported with its exit code', async () => {
   expect(await faultOf(program('sh', ['-c', 'exec <&-; sleep 0.3; exit 1']))).toBe('it ended with 1');
 });
 
-test('of a server’s tools only those that break the protocol, or are too large or too deep, are left out, with the reason', async () => {
+test('of a server’s tools only those that nobody could call, or that are too large or too deep, are left out, with the reason', async () => {
   const { registry } = await connect(raw('', { disabledTools: ['disabled'] }));
   const names = registry.describe().map(({ name }) => name);
   expect(names).toContain('mcp__raw__state');
-  expect(names).not.toContain('mcp__raw__null_description');
+  expect(names).not.toContain('mcp__raw__no_object');
   const faults = registry.faults();
   expect(faults).toHaveLength(4);
   expect(faults[0]).toMatch(
-    /tool null_description of the MCP server raw, .*left out.*"\/description" must be a string/,
+    /tool no_object of the MCP server raw is left out: .*type "string", allowed "object"/,
   );
   expect(faults[2]).toMatch(
     /tool long of the MCP server raw is left out: got \d+ bytes, allowed up to 262144/,
@@ -119,18 +119,6 @@ test('of a server’s tools only those that break the protocol, or are too large
     /tool deep of the MCP server raw is left out: got one nested more than 64 levels/,
   );
 });
-
-test.each(['null_annotations', 'new_content'])(
-  'an answer that is no result of a tool (%s) is a failure of the tool, in plain words',
-  async (tool) => {
-    const servers = await connect(raw());
-    const before = await servers.call('mcp__raw__state');
-    const refused = await servers.call(`mcp__raw__${tool}`);
-    expect(refused).toMatchObject({ ok: false, error: { code: 'mcp_tool_failed', retryable: false } });
-    expect(JSON.stringify(refused)).toContain('it has run, but its result is invalid: got');
-    expect(await servers.call('mcp__raw__state')).toEqual(before);
-  },
-);
 
 test('a tool’s own words about its failure are shown without the secrets of the settings', async () => {
   const secret = 'correct horse battery';

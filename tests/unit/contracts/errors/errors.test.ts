@@ -46,11 +46,11 @@ test.each([
   expect(HoldfastError.received(code, ERROR_FACTS[code]).effect).toBe('possible');
 });
 
-test.each(['result_undelivered', 'result_too_large', 'answer_forgotten'] as const)(
+test.each(['result_undelivered', 'result_too_large', 'answer_forgotten', 'mcp_result_invalid'] as const)(
   '%s says that it was done',
   (code) => {
     const { effect, message } = HoldfastError.received(code, ERROR_FACTS[code]);
-    expect([effect, message]).toEqual(['happened', expect.stringMatching(/ ran, but|was accepted/)]);
+    expect([effect, message]).toEqual(['happened', expect.stringMatching(/ ran, but|has run|was accepted/)]);
   },
 );
 

@@ -1,7 +1,9 @@
 import { imageFacts } from '../../../../contracts/tools/image-header';
-import { contentText, resultValue } from '../../../../tools/mcp/content';
+import { contentText, structuredValue, wholeText } from '../../../../tools/mcp/content';
+import { readResult, type Part } from '../../../../tools/mcp/reader/read-result';
 import { png } from '../../../helpers/tools/images';
 
+const partsOf = (...content: unknown[]): Part[] => readResult({ content }).parts;
 const base64 = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
 
 test.each([
@@ -18,16 +20,30 @@ test.each([
   ],
   [{ type: 'resource', resource: { uri: 'x://2', blob: base64(2) } } as const, '[resource x://2, 2 bytes]'],
 ])('a part %j reads %j', (part, text) => {
-  expect(contentText([part])).toBe(text);
+  expect(contentText(partsOf(part))).toBe(text);
 });
 
-test('scripts get the structured content if the tool declares it, else the text of all parts', () => {
-  const content = [{ type: 'text', text: 'one' } as const, { type: 'text', text: 'two' } as const];
+test('the text of a result is that of all its parts, and its structured content unless a part is the same', () => {
+  const content = [
+    { type: 'text', text: 'one' },
+    { type: 'text', text: 'two' },
+  ];
   const structuredContent = { n: 1 };
-  expect(resultValue({ content, structuredContent }, true)).toEqual({ n: 1 });
-  expect(resultValue({ content, structuredContent }, false)).toBe('one\ntwo');
-  expect(resultValue({ content: [], structuredContent }, false)).toBe('{"n":1}');
-  expect(resultValue({ content }, true)).toBeUndefined();
+  expect(wholeText(readResult({ content }))).toBe('one\ntwo');
+  // MoonshotAI/kimi-code#2554: a summary as text, and what it sums up as structured content.
+  expect(wholeText(readResult({ content, structuredContent }))).toBe('one\ntwo\n{"n":1}');
+  expect(wholeText(readResult({ content: [], structuredContent }))).toBe('{"n":1}');
+  const same = [{ type: 'text', text: '{ "n": 1 }' }];
+  expect(wholeText(readResult({ content: same, structuredContent }))).toBe('{ "n": 1 }');
+});
+
+test('the object of a result is its structured content, else its only text if that is one', () => {
+  const text = (said: string): object => ({ content: [{ type: 'text', text: said }] });
+  expect(structuredValue(readResult({ ...text('one'), structuredContent: { n: 1 } }))).toEqual({ n: 1 });
+  expect(structuredValue(readResult({ structuredContent: [] }))).toEqual({});
+  expect(structuredValue(readResult(text('{"n":1}')))).toEqual({ n: 1 });
+  expect(structuredValue(readResult(text('done')))).toBeUndefined();
+  expect(structuredValue(readResult(text('[1]')))).toBeUndefined();
 });
 
 describe('for a model', () => {
@@ -48,13 +64,13 @@ describe('for a model', () => {
       { type: 'image', mimeType: 'image/png', data } as const,
       { type: 'resource', resource } as const,
     ];
-    expect(contentText(content, addImage)).toBe('before\n[image 1]\n[image 2]');
+    expect(contentText(partsOf(...content), addImage)).toBe('before\n[image 1]\n[image 2]');
     expect(shown.map((image) => image.equals(SHOT))).toEqual([true, true]);
   });
 
   test('what is called an image and is none is described, with the reason', () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
-    const text = contentText([{ type: 'image', mimeType: 'image/png', data: svg }], addImage);
+    const text = contentText(partsOf({ type: 'image', mimeType: 'image/png', data: svg }), addImage);
     expect(text).toMatch(
       /^\[image, image\/png, 41 bytes, not shown: got an image, which is none of these .*\]$/,
     );
@@ -62,6 +78,10 @@ describe('for a model', () => {
   });
 
   test('the kind that the server claims does not matter', () => {
-    expect(contentText([{ type: 'image', mimeType: 'image/svg+xml', data }], addImage)).toBe('[image 1]');
+    expect(contentText(partsOf({ type: 'image', mimeType: 'image/svg+xml', data }), addImage)).toBe(
+      '[image 1]',
+    );
+    const url = `data:image/png;base64,${data}`;
+    expect(contentText(partsOf({ type: 'image', data: url }), addImage)).toBe('[image 1]');
   });
 });
