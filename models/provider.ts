@@ -35,6 +35,8 @@ export interface ModelRequest {
   signal: AbortSignal;
   /** Called with each piece of the reply's text as it arrives; present only while someone is watching. */
   onText?: (piece: string) => void;
+  /** Called with what operators should know of the request, such as tools that the provider does not take. */
+  onRemark?: (remark: string) => void;
 }
 
 export interface RawReply {

@@ -3,6 +3,7 @@ import { PROVIDER_NAME, PROVIDER_NAME_RULE, type WireApi } from '../contracts/mo
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { asJson } from '../contracts/text/as-json';
 import { httpProvider, type HttpModel, type WireProtocol } from './http/http-provider';
+import type { RefusedTools } from './http/tools/refused-tools';
 import { nearestName } from './nearest-name';
 import type { ModelProvider } from './provider';
 import { scriptedProvider } from './scripted';
@@ -69,6 +70,7 @@ function creator(
 ): (name: string) => ModelProvider {
   const refused: HttpModel['refused'] = new Set();
   const cutStreams: HttpModel['cutStreams'] = new Map();
+  const refusedTools: RefusedTools = new Map();
   return (name) => {
     const model = `${kind}:${name}`;
     if (!name) throw new HoldfastError('model_unknown', { got: model, allowed: `${kind}:NAME` });
@@ -78,6 +80,7 @@ function creator(
       provider,
       settings: models[model] ?? {},
       refused,
+      refusedTools,
       cutStreams,
       protocol: PROTOCOLS[provider.wireApi],
     });

@@ -1,6 +1,6 @@
 // The agent's activities: model, tools, sessions. They run on `holdfast`.
 import { setTimeout as delay } from 'node:timers/promises';
-import { activityInfo, heartbeat } from '@temporalio/activity';
+import { activityInfo, heartbeat, log } from '@temporalio/activity';
 import { grpcCode, UNIMPLEMENTED } from '../../client/delivery/grpc-code';
 import { ofAgent, openWorkflows } from '../../client/agents/list-open';
 import type { HoldfastClient } from '../../client/holdfast-client';
@@ -107,6 +107,9 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
             ...(dialect.isNative && { tools: offered }),
             ...(outputSchema && { outputSchema }),
             signal,
+            onRemark: (remark: string): void => {
+              log.warn(remark, { agent, model });
+            },
           };
           const call = { agent, turn: turn.workflowId };
           await quota.admit(input);

@@ -8,7 +8,6 @@ import type {
   Tool,
 } from '@anthropic-ai/sdk/resources/messages';
 import { withConcessions } from './concessions';
-import { functionParameters } from './function-parameters';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { messagesReply } from './replies/messages-reply';
@@ -71,7 +70,7 @@ const toolsOf = (tools: NonNullable<ModelRequest['tools']>): Tool[] =>
   tools.map(({ name, description, parameters }, index) => ({
     name,
     description,
-    input_schema: functionParameters(parameters),
+    input_schema: { type: 'object', ...parameters },
     ...(index === tools.length - 1 && CACHED),
   }));
 

@@ -10,6 +10,8 @@ import { withAnswers } from './conversation/answered-calls';
 import type { ChatMessage, ModelProvider, ModelRequest, RawReply } from '../provider';
 import type { Fields } from './replies/untrusted';
 import type { ModelSettings, ProviderSettings } from '../model-settings';
+import { askWithTools } from './tools/ask-with-tools';
+import type { RefusedTools } from './tools/refused-tools';
 
 export interface WireCall extends ModelRequest {
   /** The provider's name for the model. */
@@ -47,6 +49,7 @@ export interface HttpModel {
   provider: ProviderSettings;
   settings: ModelSettings;
   refused: WireCall['refused'];
+  refusedTools: RefusedTools;
   /** How many streams in a row have ended without an end of the answer, by model. */
   cutStreams: Map<string, CutStreams>;
   /** Loads the protocol and its SDK, when the first call needs it. */
@@ -90,7 +93,7 @@ const AVOIDED_MS = 600_000;
 class EndlessStream extends CutStream {}
 
 async function replyOf(http: HttpModel, request: ModelRequest): Promise<RawReply> {
-  const { model, name, provider, settings, refused, protocol } = http;
+  const { model, name, provider, settings, refused, refusedTools, protocol } = http;
   const { maxOutputTokens, prices } = settings;
   const { requestMs, wireApi } = provider;
   const access = readAccess(model, provider);
@@ -102,7 +105,10 @@ async function replyOf(http: HttpModel, request: ModelRequest): Promise<RawReply
     // In other dialects a call is text, which an answer schema would forbid.
     const outputSchema = request.tools && request.outputSchema;
     const call = { ...request, messages, name, access, fetch, signal, isCut, isDone, requestMs };
-    const { tokens, extras, ...reply } = await ask({ ...call, outputSchema, refused, maxOutputTokens });
+    const { tokens, extras, ...reply } = await askWithTools(
+      { ...call, outputSchema, refused, maxOutputTokens },
+      { ask, wireApi, refusedTools },
+    );
     const added = extras && { extras: { ...extras, wireApi } };
     return { ...reply, ...added, ...(tokens && { usage: usageOf(tokens, prices) }) };
   } catch (err) {

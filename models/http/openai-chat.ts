@@ -10,7 +10,6 @@ import { cacheKey } from './cache-key';
 import { withConcessions, type Concession, type Made } from './concessions';
 import { WireIds } from './conversation/wire-ids';
 import { dataUrl, shownImages, type ShownImage } from './conversation/shown-images';
-import { functionParameters } from './function-parameters';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import { isVendors, openaiClient } from './openai-client';
 import type { ChatMessage } from '../provider';
@@ -153,5 +152,5 @@ function assistantMessage(
 const toolOf = ({ name, description, parameters }: ToolDescription) =>
   ({
     type: 'function',
-    function: { name, description, parameters: functionParameters(parameters) },
+    function: { name, description, parameters },
   }) as const;

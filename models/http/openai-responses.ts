@@ -8,7 +8,6 @@ import type { ToolDescription } from '../../contracts/tools/tools';
 import { answerFormat, formatConcession, formatUnless, type AnswerFormat } from './answer-format';
 import { cacheKey } from './cache-key';
 import { withConcessions } from './concessions';
-import { functionParameters } from './function-parameters';
 import type { WireCall, WireProtocol, WireReply } from './http-provider';
 import { openaiClient } from './openai-client';
 import type { ChatMessage, ModelRequest } from '../provider';
@@ -76,6 +75,6 @@ const toolOf = ({ name, description, parameters }: ToolDescription): FunctionToo
   type: 'function',
   name,
   description,
-  parameters: functionParameters(parameters),
+  parameters,
   strict: false,
 });

@@ -1,6 +1,6 @@
 // Schemas of tools of others, for which vendors would refuse every request that offers them.
-import type { JsonSchema } from '../../../../contracts/tools/tools';
-import { functionParameters } from '../../../../models/http/function-parameters';
+import type { JsonSchema } from '../../../../../contracts/tools/tools';
+import { functionParameters } from '../../../../../models/http/tools/function-parameters';
 
 const text = { type: 'string' };
 const put = {

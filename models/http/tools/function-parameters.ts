@@ -1,10 +1,10 @@
 // The parameters of a tool as the vendors' function calling takes them. They refuse a whole request, with all of its other
 // tools, for one schema without `properties`, with a choice at its root, or with a list whose items are not described.
 // Nothing is lost by telling less: the tool checks its arguments against its own schema. Pure.
-import { referred } from '../../contracts/json';
-import type { JsonSchema } from '../../contracts/tools/tools';
-import { isObject } from '../dialects/json-text';
-import { fieldsOf, listOf, type Fields } from './replies/untrusted';
+import { referred } from '../../../contracts/json';
+import type { JsonSchema } from '../../../contracts/tools/tools';
+import { isObject } from '../../dialects/json-text';
+import { fieldsOf, listOf, type Fields } from '../replies/untrusted';
 
 const NOT_AT_ROOT = ['$ref', 'anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', 'if', 'then', 'else'];
 /** Keywords whose values are schemas by name. */
