@@ -1,10 +1,13 @@
 // One attempt at a call of a tool: its arguments are checked, it runs within its time, and its result is shown. What the
 // tool's author wrote may throw anywhere: each place says what is known of the tool's effect then.
+import { isDeepStrictEqual } from 'node:util';
 import { HoldfastError, isErrorCode, reasonOf } from '../contracts/errors/holdfast-error';
 import { fitText, MAX_ERROR_BYTES } from '../contracts/payload-size';
 import { parseAsyncWith } from '../contracts/schemas/parse';
-import type { JsonValue } from '../contracts/tools/tools';
+import type { JsonSchema, JsonValue } from '../contracts/tools/tools';
+import { withoutNulls } from './absent-arguments';
 import { runConfined } from './confined/run-confined';
+import { parametersOf } from './describe-tool';
 import type { Tool, ToolContext } from './tool';
 
 /** How often a tool that throws is run; then its caller gets what it threw. */
@@ -65,13 +68,30 @@ async function runWhereItBelongs(tool: Tool, args: unknown, context: ToolContext
   return runConfined(call, { host: { ...host, confine }, signal, addImage: context.addImage });
 }
 
+/** A schema is slow to describe, and a tool has many calls. */
+const PARAMETERS = new WeakMap<Tool, JsonSchema>();
+
+function parametersFor(tool: Tool): JsonSchema {
+  const known = PARAMETERS.get(tool) ?? parametersOf(tool);
+  PARAMETERS.set(tool, known);
+  return known;
+}
+
 /**
- * The arguments as the tool expects them; the schema's own checks may be async. Throws `invalid_input`, and `tool_failed`
+ * The arguments as the tool expects them: what is null and could have been left out is left out. The schema's own checks may be async. Throws `invalid_input`, and `tool_failed`
  * if a check throws: another attempt would find the same.
  */
 export async function checkArgs(tool: Tool, args: unknown): Promise<unknown> {
   try {
-    return await parseAsyncWith(tool.args, `The call to ${tool.name}`, args, tool.secret);
+    const schema = parametersFor(tool);
+    const parsed = async (given: unknown): Promise<unknown> =>
+      parseAsyncWith(tool.args, `The call to ${tool.name}`, given, tool.secret);
+    const given = withoutNulls(args, schema);
+    return await parsed(given).catch(async (err: unknown) => {
+      const fewer = withoutNulls(args, schema, true);
+      if (isDeepStrictEqual(fewer, given)) throw err;
+      return parsed(fewer).catch(() => Promise.reject(err as Error));
+    });
   } catch (thrown) {
     const err = ofThisCopy(thrown);
     throw err instanceof HoldfastError ? err : schemaFailed(tool, err);
