@@ -1,11 +1,10 @@
 // The tool `fetch`: the text at a web address.
-import { isUtf8 } from 'node:buffer';
-import { TextDecoder } from 'node:util';
 import * as z from 'zod/mini';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { createAddressGuard, type GuardOptions } from '../../system/address-guard';
 import { isHttp } from './guarded-request';
 import { httpGet, type GetResponse } from './http-get';
+import { textOf } from './text-of-body';
 import { clipText } from '../programs/head-tail';
 import { wholeNumber } from '../files/host-files';
 import type { Tool } from '../tool';
@@ -62,6 +61,9 @@ const resultSchema = z.object({
   content_type: z.string().check(z.describe('Without its parameters, such as text/html; may be empty.')),
   body: z.string(),
   truncated: z.boolean().check(z.describe('Whether the body is longer than max_bytes.')),
+  incomplete: z
+    .optional(z.boolean())
+    .check(z.describe('True if the server ended its packed body too early: this is what was there.')),
 });
 type Page = z.infer<typeof resultSchema>;
 
@@ -94,13 +96,17 @@ export function createFetchTool(options: GuardOptions = {}): Tool<Args, Page> {
         `HTTP ${facts.status} ${facts.url}`,
         ...Object.entries(headers).map(([k, v]) => `${k}: ${v}`),
       ];
-      const note = facts.truncated ? '\n[cut here: more with a larger max_bytes]' : '';
+      const note = facts.truncated
+        ? '\n[cut here: more with a larger max_bytes]'
+        : facts.incomplete
+          ? '\n[incomplete: the server ended its packed body here]'
+          : '';
       return `${lines.join('\n')}\n\n${clipText(body, SHOWN_BYTES)}${note}`;
     },
   };
 }
 
-function pageOf({ status, url, headers, body, truncated }: GetResponse): Page {
+function pageOf({ status, url, headers, body, truncated, isIncomplete }: GetResponse): Page {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim());
   const charset = parameters
     .map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1])
@@ -114,40 +120,20 @@ function pageOf({ status, url, headers, body, truncated }: GetResponse): Page {
     url: url.href,
     headers: Object.fromEntries(shown),
     content_type: type.toLowerCase(),
-    body: decode(body, { charset, type, url }),
+    body: decoded(body, type, charset, url),
     truncated,
+    ...(isIncomplete && { incomplete: true }),
   };
 }
 
-/** Decoded by the given charset, otherwise as UTF-8. Throws `invalid_input` if it is not text. */
-function decode(
-  body: Buffer,
-  { charset, type, url }: { charset: string | undefined; type: string; url: URL },
-): string {
-  const decoder = decoderOf(charset);
-  const isWide = decoder?.encoding.startsWith('utf-16');
-  // Text without a charset is decoded as well as possible; other content must be UTF-8 to count as text.
-  const isBinary = (!isWide && body.includes(0)) || (!TEXT.test(type) && !charset && !isWhole(body));
-  if (!isBinary) return (decoder ?? new TextDecoder()).decode(body, { stream: true });
+/** Throws `invalid_input` if it is not text. */
+function decoded(body: Buffer, type: string, charset: string | undefined, url: URL): string {
+  const text = textOf(body, type, charset);
+  if (text !== null) return text;
   throw new HoldfastError('invalid_input', {
     what: 'The content',
     got: `${type || 'binary data'} at ${url.href}`,
     allowed: 'text',
     next: 'Download it with the tool shell (`curl -fsSLo FILE URL`), or use HEAD to see what it is.',
   });
-}
-
-const TEXT = /^(text\/|application\/(.*[+])?(json|xml|javascript|ecmascript|yaml|x-yaml|toml)$)/i;
-
-/** Whether it is UTF-8; the last character may be cut off. */
-const isWhole = (body: Buffer): boolean =>
-  [0, 1, 2, 3].some((cut) => isUtf8(body.subarray(0, body.length - cut)));
-
-function decoderOf(charset: string | undefined): TextDecoder | undefined {
-  try {
-    return charset === undefined ? undefined : new TextDecoder(charset);
-  } catch {
-    // A charset that Node does not know.
-    return undefined;
-  }
 }

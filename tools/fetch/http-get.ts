@@ -1,21 +1,12 @@
 // One HTTP request with redirects, bounded in size and time.
 import type * as http from 'node:http';
-import { createBrotliDecompress, createGunzip, createInflate, type Zlib } from 'node:zlib';
-import type { Duplex, Readable } from 'node:stream';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
-import { ownValue } from '../../contracts/own';
 import type { AddressGuard } from '../../system/address-guard';
 import { guardedRequest, isHttp } from './guarded-request';
+import { ENCODINGS, readBody, type Body } from './unpacked';
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
-
-const DECODERS: Record<string, () => Duplex & Zlib> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
 
 export interface GetRequest {
   url: URL;
@@ -26,19 +17,18 @@ export interface GetRequest {
   guard: AddressGuard;
 }
 
-export interface GetResponse {
+export interface GetResponse extends Body {
   status: number;
   /** The address after redirects. */
   url: URL;
   headers: http.IncomingHttpHeaders;
-  /** At most `maxBytes` of the decompressed body. */
-  body: Buffer;
-  truncated: boolean;
 }
 
 /** Throws `address_refused`, `invalid_input` for a redirect that cannot be followed, and `fetch_failed`. */
 export async function httpGet(request: GetRequest): Promise<GetResponse> {
   let { url, headers } = request;
+  const bodyOf = (response: http.IncomingMessage): Promise<Body> | Body =>
+    request.method === 'HEAD' ? NO_BODY : readBody(response, request.maxBytes);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     let end = (): void => undefined;
     try {
@@ -47,7 +37,7 @@ export async function httpGet(request: GetRequest): Promise<GetResponse> {
       end = close;
       const { statusCode: status = 0, headers: received } = response;
       const to = REDIRECTS.includes(status) ? received.location : undefined;
-      if (to === undefined) return { status, url, headers: received, ...(await read(response, request)) };
+      if (to === undefined) return { status, url, headers: received, ...(await bodyOf(response)) };
       const next = targetOf(to, url);
       if (next.origin !== url.origin) headers = harmless(headers);
       url = next;
@@ -63,35 +53,13 @@ export async function httpGet(request: GetRequest): Promise<GetResponse> {
   });
 }
 
+const NO_BODY: Body = { body: Buffer.alloc(0), truncated: false, isIncomplete: false };
+
 const DEFAULT_HEADERS = {
   'user-agent': 'holdfast',
   accept: '*/*',
-  'accept-encoding': Object.keys(DECODERS).join(', '),
+  'accept-encoding': ENCODINGS.join(', '),
 };
-
-async function read(
-  response: http.IncomingMessage,
-  { maxBytes, method }: GetRequest,
-): Promise<Pick<GetResponse, 'body' | 'truncated'>> {
-  if (method === 'HEAD') return { body: Buffer.alloc(0), truncated: false };
-  const decoder = ownValue(DECODERS, response.headers['content-encoding']?.toLowerCase() ?? '')?.();
-  const source: Readable = decoder ? response.pipe(decoder) : response;
-  // `pipe` does not forward errors: the reader would wait for a response that was cut off.
-  if (decoder) response.on('error', (err) => decoder.destroy(err));
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const part of source as AsyncIterable<Buffer>) {
-      parts.push(part.subarray(0, maxBytes - bytes));
-      bytes += part.length;
-      if (bytes > maxBytes) break;
-    }
-  } catch (err) {
-    // Servers name an encoding for an empty body, too, as of a 304: nothing is to be unpacked.
-    if (decoder?.bytesWritten !== 0 || !response.complete) throw err;
-  }
-  return { body: Buffer.concat(parts), truncated: bytes > maxBytes };
-}
 
 function targetOf(location: string, from: URL): URL {
   const target = URL.parse(location, from.href);

