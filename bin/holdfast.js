@@ -3,12 +3,26 @@
 'use strict';
 const MIN_NODE = [22, 13];
 
+leaveProcessOne();
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) {
   require('../dist/system/compile-cache.js');
   require('../dist/cli/main.js');
 } else {
   runByCheckout();
+}
+
+/**
+ * As process 1 of a container without an init, zombies would pile up: those of MCP servers that end before what they have
+ * started. A shell takes this place.
+ */
+function leaveProcessOne() {
+  const { existsSync } = require('node:fs');
+  const { join } = require('node:path');
+  if (process.pid !== 1 || process.platform !== 'linux' || !process.execve || !existsSync('/bin/sh')) return;
+  const script = join(__dirname, '..', 'exec', 'shell', 'process-one.sh');
+  const program = [process.execPath, ...process.execArgv, __filename, ...process.argv.slice(2)];
+  process.execve('/bin/sh', ['/bin/sh', script, ...program]);
 }
 
 /** A checkout has a Node of its own, among its packages for development. */

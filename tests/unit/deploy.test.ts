@@ -59,6 +59,11 @@ test('the container has the Node that is tested, is not root, and needs no writa
   expect(Object.values(compose.services).map((service) => service.read_only)).not.toContain(undefined);
 });
 
+test('the container has an init that reaps, and it gets the signals', () => {
+  expect(dockerfile).toMatch(/apt-get install .* tini /);
+  expect(dockerfile).toMatch(/^ENTRYPOINT \["tini", "--", "holdfast"\]$/m);
+});
+
 test('the compose file publishes ports on this machine only', () => {
   const published = Object.values(compose.services).flatMap(({ ports }) => ports ?? []);
   expect(published).toEqual(['127.0.0.1:7280:7280']);
