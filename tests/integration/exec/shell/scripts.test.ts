@@ -28,7 +28,7 @@ if __name__ == "__main__":
         print(pool.map_async(double, [1, 2]).get(timeout=40))`;
 
 describe.each(['python', 'python_script'] as const)('%s', (runtime) => {
-  // thonny/thonny#2544
+  // thonny/thonny#2544, napari/napari#8936
   test.each(['spawn', 'forkserver'])('processes that it starts by %s run its functions', async (start) => {
     expect(await run(spawns(start), runtime)).toMatchObject({
       exitCode: 0,
@@ -40,6 +40,7 @@ describe.each(['python', 'python_script'] as const)('%s', (runtime) => {
     // CoplayDev/unity-mcp#1186
     ['a byte order mark is no part of the code', '\uFEFFprint("mark")', 'mark\n'],
     ['a mark before a guard hides nothing', '\uFEFFif __name__ == "__main__":\n    print("main")', 'main\n'],
+    // bpython/bpython#284, spyder-ide/spyder#217
     ['its path is that of a file with its code', 'print("x" in open(__file__).read())', 'True\n'],
     ['its first argument is its path', 'import sys\nprint(sys.argv == [__file__])', 'True\n'],
     [
@@ -67,6 +68,10 @@ describe.each(['python', 'python_script'] as const)('%s', (runtime) => {
       'import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A)',
       'True\n',
     ],
+    // huggingface/smolagents#1229
+    ['a guard of the main module is passed', 'if __name__ == "__main__":\n    print("main")', 'main\n'],
+    // bojieli/ai-agent-book#191
+    ['its functions see its variables', 'x = 5\ndef double():\n    return x * 2\nprint(double())', '10\n'],
     ['its standard input is the terminal', 'import sys\nprint(sys.stdin.isatty())', 'True\n'],
   ])('%s', async (_what, code, output) => {
     expect(await run(code, runtime)).toMatchObject({ exitCode: 0, output });
