@@ -1,4 +1,5 @@
 // Sessions, for MCP clients.
+import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { SessionHandle } from '../../client/session-handle';
 import {
@@ -21,6 +22,7 @@ import type {
 import { isLocal, type CliContext } from '../context';
 import { factsOf } from '../print/view-facts';
 import { allWork } from '../print/work';
+import { heldAnswer, viewOrHeld } from './held-command';
 import { asJson, operation, type Answer, type Operation } from './operation';
 
 /** Owner of the sessions when the client names no agent. */
@@ -53,16 +55,17 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     name: 'exec',
     description:
       'Runs code in a persistent terminal session and answers at its end, or earlier if it takes long or waits for ' +
-      'input: it then keeps running, and "output", "wait" and "input" follow it. A cancelled call leaves it running.',
+      'input: it then keeps running, and "output", "wait" and "input" follow it. If it needs an approval that nobody gives ' +
+      'within some seconds, the answer says so. A cancelled call leaves it running.',
     args: z.extend(execSchema, { ...address, cwd: sessionInputSchema.shape.cwd }),
     isReadOnly: false,
-    async run({ agent, host, session, cwd, id, ...command }, context) {
+    async run({ agent, host, session, cwd, id = randomUUID(), ...command }, context) {
       const wanted = host ?? context.host;
       if (!isLocal(context, wanted)) await context.client.hosts.require(wanted);
       const shell = sessionOf(context, { agent, host, session }, cwd);
-      return viewed(
-        await shell.exec(request<ExecRequest>({ ...command, yield: { ...QUICK, ...command.yield } }), id),
-      );
+      const wish = request<ExecRequest>({ ...command, yield: { ...QUICK, ...command.yield } });
+      const result = await viewOrHeld(shell.exec(wish, id), context, { shell, id });
+      return 'view' in result ? viewed(result.view) : heldAnswer(result.held, { context, shell, id });
     },
   }),
   operation({

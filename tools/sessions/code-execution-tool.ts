@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { hostNameOf } from '../../contracts/ids';
 import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, milliseconds, sessionNumber, waitSchema } from '../../contracts/schemas/session';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Runtime } from '../../contracts/sessions/session';
 import { AGENT_READER, grantOf, refuseOwnSession, type Tool, type ToolContext } from '../tool';
 import { execCall, resetCall } from './call-id';
@@ -36,13 +37,25 @@ export const codeExecutionTool: Tool<Args> = {
     const shell = sessionOf(context, session);
     if (runtime === 'output') {
       const waiting = { ...(wait && { wait }), ...(waitMs !== undefined && { waitMs }) };
-      return seenText(context, await shell.output({ reader: AGENT_READER, ...waiting }, context.key));
+      const seen = shell.output({ reader: AGENT_READER, ...waiting }, context.key);
+      return seen.then((view) => seenText(context, view)).catch(unlessUnused(session));
     }
-    if (runtime === 'reset')
-      return seenText(context, await resetCall(shell, { ...(reason && { reason }) }, context));
+    if (runtime === 'reset') {
+      const ended = resetCall(shell, { ...(reason && { reason }) }, context);
+      return ended.then((view) => seenText(context, view)).catch(unlessUnused(session));
+    }
     return run(args, runtime, context);
   },
 };
+
+/** A session that was never used is no mistake: it is as one in which nothing was run. */
+const unlessUnused =
+  (session: number) =>
+  (err: unknown): string => {
+    if (err instanceof HoldfastError && err.code === 'not_found')
+      return `[nothing was run yet; session ${session}]`;
+    throw err;
+  };
 
 async function run({ session, code }: Args, runtime: Runtime, context: ToolContext): Promise<string> {
   parseWith(codeSchema, '"code"', code);

@@ -143,6 +143,19 @@ test('a call that the model can correct comes back as an error that names what i
   expect(await contents(id)).toHaveLength(6);
 });
 
+test.each(['output', 'reset'])(
+  '%s of a session that was never used says so, and is no error',
+  async (runtime) => {
+    const id = uniqueId('unused');
+    const replies = [
+      { text: exec({ runtime, session: 3 }) },
+      { expect: '^\\[nothing was run yet', text: 'seen' },
+    ];
+    await client.agent(id).start({ task: 'x', ...settings(replies) });
+    expect(await client.agent(id).result()).toMatchObject({ answer: 'seen' });
+  },
+);
+
 test('a command to a busy session comes back as busy with the recent output', async () => {
   const id = uniqueId('busy');
   await client.agent(id).start({

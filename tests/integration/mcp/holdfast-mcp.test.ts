@@ -16,6 +16,7 @@ let files: Scratch;
 
 beforeAll(async () => {
   files = scratch();
+  engine.configure('[policy.agents]\nasked = "ask"\n');
   client.onerror = (err) => errors.push(err);
   // No server runs yet: the first call starts one.
   await client.connect(
@@ -48,6 +49,21 @@ const call = async (name: string, args: Record<string, unknown> = {}, options = 
     timeout: 60_000,
     ...options,
   })) as unknown as Result;
+
+test('exec answers while an approval waits, says for what, and gives the result under its id once it is approved', async () => {
+  const command = { agent: 'asked', code: 'echo allowed' };
+  const { content, structuredContent } = await call('exec', command);
+  expect(structuredContent).toMatchObject({
+    state: 'waiting_approval',
+    agent: 'asked',
+    what: 'terminal: echo allowed',
+  });
+  const id = String(structuredContent.id);
+  expect(content[0]?.text).toContain(`holdfast approve ${id} --agent asked --session 0`);
+  expect((await engine.cliInTurn(['approve', id, '--agent', 'asked', '--session', '0'])).code).toBe(0);
+  const done = await call('exec', { ...command, id });
+  expect(done.structuredContent).toMatchObject({ state: 'exited', exitCode: 0, output: 'allowed\n' });
+}, 60_000);
 
 test('the tools are listed with schemas and hints', async () => {
   const { tools } = await client.listTools();
