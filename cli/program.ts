@@ -199,7 +199,7 @@ export function program(): Command {
     .option('--stop', 'end what runs in its sessions first')
     .addHelpText('after', EXAMPLES.rewind)
     .action(action((id: string, options: RewindCommandOptions) => rewind(agentId(id), options)));
-  sessionCommand('exec <code>', 'run code in a session; its exit code is passed on')
+  sessionCommand('exec <code>', 'run code ("-": stdin) in a session; its exit code is passed on')
     .option('--runtime <name>', RUNTIMES.join(', '), runtime, 'terminal')
     .option(
       '--yield-ms <ms>',
@@ -207,10 +207,7 @@ export function program(): Command {
       wholeNumber,
     )
     .option('--reset', 'end what runs in the session first')
-    .option(
-      '--check-imports',
-      'run nothing of a python or nodejs script whose first imports are not installed',
-    )
+    .option('--check-imports', 'run nothing of a script whose first imports are not installed')
     .option('--cwd <dir>', 'where a new session starts', named)
     .option('--id <id>', 'repeating an id returns the same result and runs nothing; other code is refused')
     .option('--token-file <file>', TOKEN_FILE, named)

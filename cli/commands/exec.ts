@@ -1,5 +1,6 @@
 // `holdfast exec`: one command in a session, its output live, its exit code passed on.
 import { randomUUID } from 'node:crypto';
+import { text as textFrom } from 'node:stream/consumers';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import {
@@ -19,6 +20,7 @@ import { followLog, followRemote, followSession, type Follower } from '../termin
 import { sameServer, sameSession } from '../print/next-step';
 import { printJson } from '../print/print-json';
 import { note, noteUnless } from '../terminal/terminal-style';
+import { kindOfInput, typeInput } from '../terminal/typed-input';
 import { wayTo, type WayOptions } from '../terminal/host-token';
 
 export interface ExecOptions extends WayOptions {
@@ -33,7 +35,8 @@ export interface ExecOptions extends WayOptions {
 /** A person at a command line waits for the end: only a prompt ends the wait earlier. */
 const PATIENT_MS = LONGEST_WAIT_MS;
 
-export async function exec(code: string, given: ExecOptions): Promise<number> {
+export async function exec(text: string, given: ExecOptions): Promise<number> {
+  const code = text === '-' ? await textFrom(process.stdin) : text;
   // It may be the same command again, from another folder: what is compared is where the session was opened.
   const options = { ...given, ...(given.cwd !== undefined && { cwd: folderOn(given.host, given.cwd) }) };
   await using context = await openContext(options, { start: true });
@@ -44,7 +47,10 @@ export async function exec(code: string, given: ExecOptions): Promise<number> {
   const id = options.id ?? randomUUID();
   const follower = options.json ? undefined : await follow(context, session, { ...options, id, code });
   const watch = options.json ? undefined : tellOfApproval(context, session, options);
-  const view = await interruptible(session, options, run(session, code, { ...options, id }))
+  const kind = text === '-' ? null : kindOfInput();
+  const typing = { session, kind, settings: settingsOf(options) };
+  const done = run(session, code, { ...options, id }).then((view) => typeInput(view, typing));
+  const view = await interruptible(session, options, done)
     .catch(async (err: unknown) => {
       follower?.stop();
       // It was opened for this, and could begin nowhere else.
@@ -68,13 +74,15 @@ function noteUnshown(err: unknown, options: ExecOptions, { from }: CommandView):
 function run(
   session: SessionHandle,
   code: string,
-  { runtime, yieldMs, reset, checkImports, id }: ExecOptions & { id: string },
+  { runtime, reset, checkImports, id, ...options }: ExecOptions & { id: string },
 ): Promise<CommandView> {
-  const ms = yieldMs ?? PATIENT_MS;
-  const settings: Partial<YieldSettings> = { firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms };
   const asked = { ...(reset && { reset }), ...(checkImports && { checkImports }) };
-  return session.exec({ runtime, code, yield: settings, ...asked }, id);
+  return session.exec({ runtime, code, yield: settingsOf(options), ...asked }, id);
 }
+
+const settingsOf = ({ yieldMs: ms = PATIENT_MS }: Pick<ExecOptions, 'yieldMs'>): Partial<YieldSettings> => ({
+  ...{ firstOutputMs: ms, betweenOutputMs: ms, maxMs: ms },
+});
 
 /** A shell that is open stays where it is: another folder is refused. Throws `invalid_input`. */
 async function refuseOpen(session: SessionHandle, options: ExecOptions): Promise<void> {
