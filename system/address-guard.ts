@@ -63,6 +63,11 @@ function unmapped(address: string): string {
 export interface AddressGuard {
   /** Throws `address_refused` if the host is an address, not a name, and is refused. */
   checkHost(url: URL): void;
+  /**
+   * For a request to `url` through a proxy, which resolves the name itself: refuses what this machine would refuse. A name
+   * that is not known here is left to the proxy, unless it is one of a local network.
+   */
+  checkName(url: URL): Promise<void>;
   /** For the connection to `url`: resolves its name, or fails with `address_refused`. */
   lookupFor(url: URL): LookupFunction;
 }
@@ -95,11 +100,23 @@ export function createAddressGuard({
     const got = address === hostOf(url) ? url.href : `${url.href} at ${address}`;
     return new HoldfastError('address_refused', { got, reason });
   };
-  return {
+  const guard: AddressGuard = {
     checkHost(url) {
       const fault = isIP(hostOf(url)) === 0 ? undefined : refusal(url, hostOf(url));
       if (fault) throw fault;
     },
+    checkName: (url) =>
+      new Promise((resolve, reject) => {
+        guard.checkHost(url);
+        guard.lookupFor(url)(hostOf(url), {}, (err) => {
+          if (!err) return resolve();
+          if (err instanceof HoldfastError) return reject(err);
+          if (!isLocalName(hostOf(url)) || names.has(hostOf(url))) return resolve();
+          reject(
+            new HoldfastError('address_refused', { got: url.href, reason: 'a name of a local network' }),
+          );
+        });
+      }),
     lookupFor: (url) => (hostname, options, callback) => {
       // Check all addresses, because Node may try one after the other: a single refused address refuses the name.
       lookup(hostname, { ...options, all: true }, (err, found) => {
@@ -112,7 +129,13 @@ export function createAddressGuard({
       });
     },
   };
+  return guard;
 }
+
+/** Names without a public address, by what they end in (RFC 6761, 6762, 8375) or by use. */
+const LOCAL_NAME = /(^|\.)(localhost|local|internal|intranet|private|corp|home|lan|home\.arpa)$/i;
+const isLocalName = (host: string): boolean =>
+  isIP(host) === 0 && (!host.includes('.') || LOCAL_NAME.test(host));
 
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));

@@ -27,6 +27,7 @@ import { printJson } from '../print/print-json';
 import { styled } from '../terminal/terminal-style';
 import { checkGateway, checkSilentEngine, checkWorker } from '../doctor/check-processes';
 import { checkMetrics } from '../doctor/check-metrics';
+import { checkProxies } from '../doctor/check-proxies';
 import { checkQuota } from '../doctor/check-quota';
 import { checkReach } from '../doctor/check-reach';
 import { checkServerReleases, checkTerminalReleases } from '../doctor/check-releases';
@@ -52,6 +53,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
   const metrics = await checkMetrics(dataDir);
   const connect = connecting(options, dataDir, running);
   const quota = await checkQuota(dataDir, connect);
+  const proxies = checkProxies(dataDir);
   const checks = [
     checkNode(),
     await checkServer(options, dataDir, running),
@@ -59,6 +61,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
     ...(gateway ? [{ name: 'page', ...gateway }] : []),
     ...(isConfigured ? [] : [{ name: 'who reaches it', ...checkReach() }]),
     ...(metrics ? [{ name: 'metrics', ...metrics }] : []),
+    ...(proxies ? [{ name: 'proxies', ...proxies }] : []),
     checkEncryption(options, dataDir),
     checkTerminal(),
     checkPython(dataDir),

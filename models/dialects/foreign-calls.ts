@@ -11,7 +11,7 @@ const MARKED: readonly [form: string, pattern: RegExp][] = [
   ['<function=...>', /<function=[\w.-]+\s*>/i],
   ['<start_function_call>', /<start_function_call>/],
   ['[TOOL_CALLS]', /\[TOOL_CALLS\]\s*(?:[[{]|[\w.-]+\s*(?:\[(?:ARGS|CALL_ID)\]|\{))/],
-  ['<|tool_call|>', /<[|｜](?:tool|python|function|action|plugin|DSML)[^<>\s]{0,60}(?:[|｜]>|[|｜])/i],
+  ['<|tool_call|>', /<[|｜‖]{1,2}(?:tool|python|function|action|plugin|DSML)[^<>\s]{0,60}[|｜‖]/i],
   [
     '<|channel|>',
     /<\|(?:channel|start|recipient)\|>[^<\n]{0,200}\bto=|<\|channel\|>\s*commentary|\bto=functions\.\w/,

@@ -27,6 +27,8 @@ const UNKNOWN_PART =
 const NULL_CONTENT = 'null content';
 /** Of Mistral's chat template: a user speaks only after a reply. */
 const REPLY_BETWEEN = 'a reply between a result and a user';
+/** Mistral's ids of calls. */
+const SHORT_IDS = 'short ids';
 /** The name that OpenAI replaced. */
 const MAX_TOKENS = 'max_tokens';
 
@@ -40,6 +42,7 @@ export const openaiChat: WireProtocol = (call) => {
       named: /\bcontent\b.*\b(null|none|nil|string|required|missing)|\bmissing field .?content/i,
     },
     { key: REPLY_BETWEEN, named: /\broles?\b.*\b(after|follow\w*|alternat\w*)\b/i },
+    { key: SHORT_IDS, named: /\bid\b.*(length of 9|a-z, A-Z, 0-9)/i },
     { key: MAX_TOKENS, named: /max_completion_tokens/ },
   ];
   return withConcessions(call, own, (asked, made) => ask(asked, made, formatUnless(format, made)));
@@ -81,7 +84,7 @@ function paramsOf(
 
 /** A result holds only text, and the results of a reply follow it directly: their images come in one message after them. */
 function messagesOf({ messages, images }: WireCall, made: Made): ChatCompletionMessageParam[] {
-  const ids = new WireIds();
+  const ids = new WireIds(made(SHORT_IDS));
   let pending: ChatCompletionContentPart[] = [];
   const all = messages.flatMap((message, index): ChatCompletionMessageParam[] => {
     if (message.role === 'user') return [userMessage(message, shownImages(message, images))];

@@ -1,8 +1,10 @@
-// One HTTP request whose connection goes to an address that the guard allows: for the tool `fetch` and for webhooks. Uses
+// One HTTP request whose connection goes to an address that the guard allows, or to a proxy of the environment: for the tool `fetch` and for webhooks. Uses
 // Node's own client: it accepts a resolver, and so the guard, for each connection, and adds no dependency.
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressGuard } from '../../system/address-guard';
+import { proxyFor, proxyHeaders } from '../../system/http/proxies';
+import { openTunnel } from '../../system/http/tunnel';
 
 export interface GuardedRequest {
   url: URL;
@@ -28,12 +30,16 @@ export async function guardedRequest(request: GuardedRequest): Promise<GuardedRe
   const { url, method, headers, body, signal, guard } = request;
   guard.checkHost(url);
   signal.throwIfAborted();
+  const proxy = proxyFor(url);
+  if (proxy) await guard.checkName(url);
+  const by = proxy ? await throughProxy(proxy, request) : { to: url, lookup: guard.lookupFor(url), headers };
   return new Promise((resolve, reject) => {
-    const { request: send } = url.protocol === 'https:' ? https : http;
+    const { to, ...options } = by;
+    const { request: send } = to.protocol === 'https:' ? https : http;
     const sent = send(
-      url,
+      to,
       // A separate connection: one that was opened for another address must not serve this one.
-      { method, headers, signal, agent: false, lookup: guard.lookupFor(url) },
+      { method, signal, agent: false, ...options },
       (response) => resolve({ response, close: () => sent.destroy() }),
     );
     // Stays attached: an error while the body is being read also reaches the reader.
@@ -47,4 +53,23 @@ export async function guardedRequest(request: GuardedRequest): Promise<GuardedRe
     sent.on('close', () => reject(new Error('the connection ended without an answer')));
     sent.end(body);
   });
+}
+
+/** A connection to the proxy, for https through it to the server. */
+async function throughProxy(
+  proxy: URL,
+  { url, headers, signal }: GuardedRequest,
+): Promise<
+  { to: URL } & Pick<http.RequestOptions, 'headers' | 'path' | 'auth' | 'agent' | 'createConnection'>
+> {
+  if (url.protocol === 'http:')
+    return {
+      to: new URL(proxy.origin),
+      path: `${url.origin}${url.pathname}${url.search}`,
+      headers: { ...headers, host: url.host, ...proxyHeaders(proxy) },
+      ...(url.username && { auth: [url.username, url.password].map(decodeURIComponent).join(':') }),
+    };
+  const socket = await openTunnel(proxy, { host: url.hostname, port: Number(url.port || 443), signal });
+  // An agent, even one of its own, would open another connection.
+  return { to: url, headers, agent: undefined, createConnection: () => socket };
 }

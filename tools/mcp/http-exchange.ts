@@ -1,7 +1,7 @@
 // One HTTP request to an MCP server, with its answer, which may be a stream of events.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MIB } from '../../contracts/sessions/quotas';
-import { patientFetch } from '../../system/http/patient-fetch';
+import { patientFetch, proxiedFetch } from '../../system/http/patient-fetch';
 
 /** Unpacked: a small body may be packed from a huge one. Of a stream, each event may be as large. */
 export const MAX_MESSAGE_MIB = 64;
@@ -25,7 +25,7 @@ export class Exchange {
     );
     const signal = AbortSignal.any(signals);
     // A call has a time-out of its own. The stream of notifications has none: Node's finds out when it is dead.
-    const send = init.method === 'POST' ? patientFetch : fetch;
+    const send = init.method === 'POST' ? patientFetch : proxiedFetch;
     const response = await this.whileWanted(send(url, { ...init, signal }));
     return response.body
       ? new Response(this.watched(response, response.body, init.method === 'POST'), response)

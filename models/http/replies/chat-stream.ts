@@ -56,13 +56,13 @@ class StreamedCalls {
 
   add(piece: Fields): void {
     const { id: anyId, index } = piece;
-    const { name: anyName, arguments: args, input } = fieldsOf(piece.function ?? piece.custom);
-    const [id, name] = [textOf(anyId), textOf(anyName)];
+    const { name: anyName, arguments: anyArgs, input } = fieldsOf(piece.function ?? piece.custom);
+    const [id, name, args] = [textOf(anyId), textOf(anyName), argumentsText(anyArgs ?? input)];
     const last = typeof index === 'number' ? this.at.get(index) : this.calls.at(-1);
-    const call = last && goesOn(last, { id, name, index }) ? last : this.begin(index);
+    const call = last && goesOn(last, { id, name, index, args }) ? last : this.begin(index);
     call.id ||= id;
     call.name ||= name;
-    call.args += argumentsText(args ?? input);
+    call.args += args;
     call.extras = { ...call.extras, ...otherFields(piece, READ_OF_CALL) };
   }
 
@@ -83,25 +83,27 @@ class StreamedCalls {
 }
 
 /**
- * Whether a piece belongs to the call before it. Some servers make up an id for each piece: only a piece with a name
- * begins a call, and one that repeats the name does not while the arguments are incomplete. Some give every call the same
- * index: then another id is another call.
+ * Whether a piece belongs to the call before it. Some servers make up an id for each piece, or repeat the name in each;
+ * others give all calls the same index, no index or no id. In doubt, arguments that are whole are the end of a call.
  */
 function goesOn(
   last: StreamedCall,
-  { id, name, index }: { id: string; name: string; index: unknown },
+  { id, name, index, args }: Pick<StreamedCall, 'id' | 'name' | 'args'> & { index: unknown },
 ): boolean {
-  if (name === '') return true;
-  if (id !== '' && last.id !== '') return id === last.id || (name === last.name && isBegun(last.args));
-  return typeof index === 'number' || last.name === '';
+  const hasIndex = typeof index === 'number';
+  if (id !== '' && id === last.id) return true;
+  const isOther = id !== '' && last.id !== '';
+  if (name === '') return hasIndex || !isOther || !isWhole(last.args);
+  if (isOther) return name === last.name && last.args.trim() !== '' && !isWhole(last.args);
+  if (last.name === '') return true;
+  return hasIndex && (args === '' || !isWhole(last.args));
 }
 
-function isBegun(args: string): boolean {
-  if (args.trim() === '') return false;
+function isWhole(args: string): boolean {
   try {
     JSON.parse(args);
-    return false;
-  } catch {
     return true;
+  } catch {
+    return false;
   }
 }

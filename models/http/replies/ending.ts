@@ -18,6 +18,9 @@ const REFUSED = new Set([
   ...['sensitive', 'guardrail_intervened'],
 ]);
 
+/** What is no fault of the reply, and may pass. */
+const OF_SERVER = /error|resource|overload|abort|cancel|network|unavailable|time_?out/;
+
 /** The reply as its ending makes it. Throws ToldError for one that broke off before it said anything: nothing is lost. */
 export function ended(reply: WireReply, reason: unknown): WireReply {
   const name = textOf(reason);
@@ -27,7 +30,7 @@ export function ended(reply: WireReply, reason: unknown): WireReply {
   if (AT_LIMIT.has(plain)) return { ...reply, isCut: true };
   const { text, calls = [], tokens, extras } = reply;
   if (REFUSED.has(plain)) return { ...refusal(text, name), tokens, extras };
-  if (text.trim() === '' && calls.length === 0 && !tokens?.output)
+  if (OF_SERVER.test(plain) && text.trim() === '' && calls.length === 0 && !tokens?.output)
     throw new ToldError({
       code: name,
       message: `it broke off its reply with the reason ${JSON.stringify(name)}`,
