@@ -7,7 +7,7 @@ import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import { withLock } from '../system/lock';
 import { storageReason } from '../system/storage-failure';
 import { byBytes, shownPath, type BytePath } from './byte-path';
-import { fileChanges, readSide } from './changes/file-changes';
+import { fileChanges, plannedChanges, readSide } from './changes/file-changes';
 import { fileDiff, type FileDiff } from './changes/file-diff';
 import { refuseForeign } from './changes/foreign-changes';
 import { mergeFiles } from './changes/merge-files';
@@ -20,7 +20,7 @@ import { unlessIgnored } from './look/ignored-workspace';
 import { missingRoot, standIn } from './look/missing-folder';
 import { surroundingsOf, type Surroundings } from './look/surroundings';
 import { checkpointsOf, keepFor, refuseMoved } from './record/keepers';
-import { skippedIn } from './record/checkpoint-parts';
+import { notRestoredIn, skippedIn } from './record/checkpoint-parts';
 import { CheckpointsOff, StoreFull, WorkspaceSlow } from './record/take-checkpoint';
 import { WorkspaceFolder } from './record/workspace-state';
 import type {
@@ -143,7 +143,9 @@ export class Workspaces {
 
   /** The files that a checkpoint does not hold: they were too large or could not be read. Throws `checkpoint_missing`. */
   leftOut(hash: string): Promise<string[]> {
-    return this.orFail(async () => shownPaths((await readCheckpoint(this.store.git, hash)).facts.left));
+    return this.orFail(async () =>
+      shownPaths((await readCheckpoint(this.store.git, hash)).facts.left.keys()),
+    );
   }
 
   /** The agents for which it keeps checkpoints. */
@@ -203,8 +205,12 @@ export class Workspaces {
       const reachable = await use.withUnreachable(agent, before, to);
       const target = await use.withIgnored(agent, before, reachable.target);
       if (!choice.force) await refuseForeign(this.store.git, { ...choice, expected }, [before, target]);
-      const changes = await fileChanges(this.store.git, [before, target]);
-      const answer: RewoundFiles = { hash: target.hash, before: before.hash, changes };
+      const { kinds, notRestored } = await plannedChanges(this.store.git, before, target);
+      const changes = await fileChanges(this.store.git, [before, target], undefined, kinds);
+      const answer: RewoundFiles = {
+        ...{ hash: target.hash, before: before.hash, changes },
+        ...notRestoredIn([...notRestored].map(([path, why]) => ({ path: shownPath(path), why }))),
+      };
       if (dryRun) return answer;
       const moved = await use.move({ agent, before, to: target, request, key, answer, onApplied });
       return { ...answer, hash: moved };
@@ -242,7 +248,7 @@ export class Workspaces {
     const request = JSON.stringify(['apply', agent, choice.base, choice.theirs]);
     const { git } = this.store;
     const [base, theirs] = await this.sides(choice.base, choice.theirs);
-    const leftOut = shownPaths(theirs.facts.left);
+    const leftOut = shownPaths(theirs.facts.left.keys());
     return this.using(choice, async (use) => {
       await use.finishBegun();
       const { state } = await use.take(agent);

@@ -57,6 +57,9 @@ export async function diff(agent: string, options: DiffCommandOptions): Promise<
   return 0;
 }
 
+/** Files that no checkpoint holds are not as they were. */
+const NOT_ALL = 3;
+
 /** Exits with 0 also if there was nothing to bring back. */
 export async function rewind(agent: string, options: RewindCommandOptions): Promise<number> {
   const { to, dryRun, force, stop } = options;
@@ -71,7 +74,7 @@ export async function rewind(agent: string, options: RewindCommandOptions): Prom
   const rewound = await context.client.agent(agent).workspace.rewind(to, asked);
   if (options.json) printJson({ agent, dryRun: dryRun ?? false, ...rewound });
   else await tell(context.client.agent(agent), rewound, options);
-  return 0;
+  return rewound.files?.notRestored ? NOT_ALL : 0;
 }
 
 function partOf({ files, conversation, both }: RewindCommandOptions): RewoundPart | undefined {

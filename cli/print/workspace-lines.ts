@@ -2,7 +2,7 @@
 import { counted } from '../../contracts/text/counted';
 import { inertLine, inertText } from '../../contracts/text/inert';
 import { label } from '../../contracts/text/labels';
-import { changedIn, countsText, outcomeText } from '../../contracts/workspaces/change-texts';
+import { changedIn, countsText, notRestoredText, outcomeText } from '../../contracts/workspaces/change-texts';
 import type { FileChange, FileChanges } from '../../contracts/workspaces/checkpoints';
 import type { ConversationStep } from '../../contracts/workspaces/conversation-steps';
 import type { RewindResult } from '../../contracts/workspaces/rewinds';
@@ -53,20 +53,32 @@ export interface ToldRewind {
   reset: (session: number) => string;
 }
 
+/** The files that are not as they were, and why. */
+function notRestoredLines({ notRestored }: NonNullable<RewindResult['files']>): string[] {
+  if (!notRestored) return [];
+  const { count, first } = notRestored;
+  const named = first.map(({ path, why }) => `${path} (${why})`);
+  const omitted = count - first.length;
+  const more = first.length > 0 && omitted > 0 ? [`and ${omitted} more`] : [];
+  const list = named.length > 0 ? `: ${[...named, ...more].join(', ')}` : '';
+  return [`${notRestoredText(count)}, and cannot be brought back${list}.`];
+}
+
 /** What a rewind did, one remark a line. */
 export function rewindRemarks({ result, isDry, undo, reset }: ToldRewind): string[] {
   const { step, to, files, messages, running } = result;
   const [first] = running;
+  const rest = files?.notRestored ? 'The other files' : 'The files';
   const filesThen = (changes: FileChanges): string[] => [
     countsText(changes.counts),
     changedIn(changes.counts) === 0
-      ? `The files are as they were after step ${to}.`
+      ? `${rest} are as they were after step ${to}.`
       : isDry
         ? 'Nothing was changed yet.'
-        : `The files are as they were after step ${to} again.`,
+        : `${rest} are as they were after step ${to} again.`,
   ];
   return [
-    ...(files ? filesThen(files.changes) : []),
+    ...(files ? [...notRestoredLines(files), ...filesThen(files.changes)] : []),
     ...(messages === null
       ? []
       : [`The model ${isDry ? 'would forget' : 'forgets'} ${counted(messages, 'message')}.`]),

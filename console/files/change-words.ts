@@ -1,7 +1,13 @@
 // What happened to files, in words. Pure.
 import type { Message } from '../../contracts/agents/agent';
 import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
-import type { ChangeCounts, CheckpointOutcome, FileChange } from '../../contracts/workspaces/checkpoints';
+import { notRestoredText } from '../../contracts/workspaces/change-texts';
+import type {
+  ChangeCounts,
+  CheckpointOutcome,
+  FileChange,
+  RewoundFiles,
+} from '../../contracts/workspaces/checkpoints';
 import { howMany } from '../text/how-many';
 
 export const changedIn = ({ added, modified, deleted }: ChangeCounts): number => added + modified + deleted;
@@ -65,6 +71,13 @@ export const REWOUND_PARTS_IN_WORDS: readonly [RewoundPart, string][] = [
 export const sessionsText = (sessions: readonly number[]): string =>
   `session${sessions.length === 1 ? '' : 's'} ${sessions.join(', ')}`;
 
+/** For example `1 file that no checkpoint holds is not as it was: big (it is missing)`. */
+export function notRestoredWords({ count, first }: NonNullable<RewoundFiles['notRestored']>): string {
+  const named = first.map(({ path, why }) => `${path} (${why})`).join(', ');
+  const more = first.length > 0 && count > first.length ? ` and ${count - first.length} more` : '';
+  return `${notRestoredText(count)}${named && `: ${named}`}${more}`;
+}
+
 /** What a rewind has done. */
 export function resultWords({ step, to, files, messages, running }: RewindResult): string {
   const parts = [
@@ -75,6 +88,7 @@ export function resultWords({ step, to, files, messages, running }: RewindResult
     ...(running.length > 0
       ? [`Commands still run in ${sessionsText(running)}, and may change files again.`]
       : []),
+    ...(files?.notRestored ? [`${notRestoredWords(files.notRestored)}.`] : []),
     ...(step === null ? ['To take it back, rewind to another step.'] : []),
   ];
   return [`Back to ${momentText(to)}: ${parts.join('; ')}.`, ...more].join(' ');

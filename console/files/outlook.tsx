@@ -3,7 +3,7 @@ import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { FileChanges } from '../../contracts/workspaces/checkpoints';
 import { ExactLine } from '../text/exact-text';
-import { changedIn, countsText, sessionsText } from './change-words';
+import { changedIn, countsText, notRestoredWords, sessionsText } from './change-words';
 import { ChangedPath } from './changes';
 import type { Outlook } from './rewind-requests';
 import { howMany } from '../text/how-many';
@@ -20,6 +20,11 @@ export function OutlookView({ of: { result, conflict }, isEnded, stop }: Outlook
   return (
     <>
       {files && <FilesThen changes={files.changes} />}
+      {files?.notRestored && (
+        <p>
+          <ExactLine text={notRestoredWords(files.notRestored)} />. It would stay so.
+        </p>
+      )}
       {messages !== null && (
         <p>
           The model would no longer see {howMany(messages, 'message')}. They stay in this list, marked as

@@ -1,7 +1,7 @@
 // What a model sees of a conversation: what no rewind has taken back, and of that the last summary, the messages that it
 // does not cover, and the files that stay in view. Pure.
 import type { Message, VisibleMessage } from './agent';
-import { countsText } from '../workspaces/change-texts';
+import { countsText, notRestoredText } from '../workspaces/change-texts';
 import { standingPlaces } from '../workspaces/conversation-steps';
 
 /** A message and its place in the whole conversation, by which summaries and rewinds count. */
@@ -75,6 +75,7 @@ function shown({ message }: Placed): VisibleMessage[] {
   const { files, to, keeps } = message;
   // With the conversation, what it knows of the files came back, too.
   if (!files || keeps !== undefined) return [];
-  const text = `[The files of the workspace were brought back to what they were after step ${to}: ${countsText(files.counts)}.]`;
+  const notRestored = files.notRestored === undefined ? '' : `; ${notRestoredText(files.notRestored)}`;
+  const text = `[The files of the workspace were brought back to what they were after step ${to}: ${countsText(files.counts)}${notRestored}.]`;
   return [{ role: 'user', text }];
 }

@@ -6,6 +6,8 @@ const text = z.string();
 const count = z.int();
 const orNull = <T extends z.core.SomeType>(schema: T): z.ZodMiniNullable<T> => z.nullable(schema);
 
+const someFiles = z.object({ count, first: z.array(z.object({ path: text, why: text })) });
+
 export const changeCounts = z.object({ added: count, modified: count, deleted: count });
 export const checkpointOutcome = z.union([
   z.object({
@@ -14,7 +16,7 @@ export const checkpointOutcome = z.union([
     files: count,
     bytes: count,
     changes: orNull(changeCounts),
-    skipped: z.optional(z.object({ count, first: z.array(z.object({ path: text, why: text })) })),
+    skipped: z.optional(someFiles),
   }),
   z.object({ state: z.enum(['off', 'missing']), reason: text }),
 ]);
@@ -33,7 +35,9 @@ export const fileChanges = z.object({
 export const rewindResult = z.object({
   step: orNull(count),
   to: count,
-  files: orNull(z.object({ hash: text, before: text, changes: fileChanges })),
+  files: orNull(
+    z.object({ hash: text, before: text, changes: fileChanges, notRestored: z.optional(someFiles) }),
+  ),
   messages: orNull(count),
   running: z.array(count),
 });
@@ -57,7 +61,9 @@ export const rewindMessage = z.object({
   to: count,
   id: z.optional(text),
   keeps: z.optional(count),
-  files: z.optional(z.object({ hash: text, before: text, counts: changeCounts })),
+  files: z.optional(
+    z.object({ hash: text, before: text, counts: changeCounts, notRestored: z.optional(count) }),
+  ),
 });
 
 /** Of a commit. */

@@ -55,4 +55,6 @@ export interface RewoundFiles {
   /** The state that it had before: a rewind to it undoes this one. */
   before: string;
   changes: FileChanges;
+  /** Files that no checkpoint holds, and that are not as they were then: the number, and the first few. Absent: none. */
+  notRestored?: { count: number; first: SkippedFile[] };
 }

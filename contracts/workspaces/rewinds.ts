@@ -1,5 +1,5 @@
 // What a rewind brings back: files of a workspace, messages of a conversation, or both. Plain JSON, no I/O.
-import type { ChangeCounts, FileChanges } from './checkpoints';
+import type { ChangeCounts, RewoundFiles } from './checkpoints';
 
 export const REWOUND_PARTS = ['both', 'files', 'conversation'] as const;
 export type RewoundPart = (typeof REWOUND_PARTS)[number];
@@ -31,7 +31,12 @@ export interface Rewind {
   /** How many of the messages before it the model still sees; absent if only files were rewound. */
   keeps?: number;
   /** Absent if only the conversation was rewound. */
-  files?: { hash: string; before: string; counts: ChangeCounts };
+  files?: {
+    hash: string;
+    before: string;
+    counts: ChangeCounts;
+    /** How many files are not as they were. */ notRestored?: number;
+  };
 }
 
 /** The answer to `rewind`. */
@@ -40,7 +45,7 @@ export interface RewindResult {
   step: number | null;
   to: number;
   /** Null: files were not asked for. */
-  files: { hash: string; before: string; changes: FileChanges } | null;
+  files: RewoundFiles | null;
   /** How many messages the model no longer sees; null: the conversation was not asked for. */
   messages: number | null;
   /** Sessions of the agent in which commands are still running: they may change files again. */

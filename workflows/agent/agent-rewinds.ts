@@ -120,6 +120,7 @@ export class AgentRewinds {
       hash: rewound.files.hash,
       before: rewound.files.before,
       counts: rewound.files.changes.counts,
+      ...(rewound.files.notRestored && { notRestored: rewound.files.notRestored.count }),
     };
     const recorded = { step, to, id, ...(keeps !== undefined && { keeps }), ...(files && { files }) };
     transcript.push({ role: 'rewind', ...recorded });
@@ -180,7 +181,13 @@ function answerAgain(
   return {
     step,
     to,
-    files: files && changes ? { hash: files.hash, before: files.before, changes } : null,
+    files:
+      files && changes
+        ? {
+            ...{ hash: files.hash, before: files.before, changes },
+            ...(files.notRestored !== undefined && { notRestored: { count: files.notRestored, first: [] } }),
+          }
+        : null,
     messages: keeps === undefined ? null : 0,
     running: [],
   };

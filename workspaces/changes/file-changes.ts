@@ -30,12 +30,40 @@ export async function kindsOfChanges(git: Git, from: Recorded, to: Recorded): Pr
   }
   for (const folder of to.facts.empty) if (!from.facts.empty.has(folder)) kinds.set(`${folder}/`, 'added');
   for (const folder of from.facts.empty) if (!to.facts.empty.has(folder)) kinds.set(`${folder}/`, 'deleted');
-  for (const path of [...from.facts.left, ...to.facts.left])
-    if (from.facts.left.has(path) !== to.facts.left.has(path) && !kinds.has(path))
+  for (const path of [...from.facts.left.keys(), ...to.facts.left.keys()])
+    if (from.facts.left.get(path) !== to.facts.left.get(path) && !kinds.has(path))
       kinds.set(path, 'modified');
   if (from !== NOTHING)
     for (const path of await otherModes(git, from, to)) if (!kinds.has(path)) kinds.set(path, 'modified');
   return new Map([...kinds].sort(([a], [b]) => byBytes(a, b)));
+}
+
+/** Paths that going from one state to the other changes: not those of files that no checkpoint holds. */
+export async function plannedChanges(
+  git: Git,
+  from: Recorded,
+  to: Recorded,
+): Promise<{ kinds: Map<BytePath, Kind>; notRestored: Map<BytePath, string> }> {
+  const [kinds, notRestored] = await Promise.all([kindsOfChanges(git, from, to), unlike(git, from, to)]);
+  for (const path of notRestored.keys()) kinds.delete(path);
+  return { kinds, notRestored };
+}
+
+/** Files that are not as they were, and stay so, since one of the states does not hold them: in what they differ. */
+async function unlike(git: Git, now: Recorded, to: Recorded): Promise<Map<BytePath, string>> {
+  const [isNow, wasThen] = [now.facts.left, to.facts.left];
+  if (isNow.size + wasThen.size === 0) return new Map();
+  const recorded = new Map(
+    (await treeDifferences(git, now.tree, to.tree)).map((one) => [one.path, one] as const),
+  );
+  const found = new Map<BytePath, string>();
+  for (const [path, stamp] of wasThen)
+    if (isNow.has(path) ? isNow.get(path) !== stamp : recorded.get(path)?.before)
+      found.set(path, 'it has changed since');
+    else if (!isNow.has(path)) found.set(path, 'it is missing');
+  for (const path of isNow.keys())
+    if (!wasThen.has(path) && !recorded.get(path)?.after) found.set(path, 'it was not there, or ignored');
+  return new Map([...found].sort(([a], [b]) => byBytes(a, b)));
 }
 
 /** Files and folders that are in both, with other permissions. */
@@ -49,13 +77,17 @@ async function otherModes(git: Git, from: Recorded, to: Recorded): Promise<ByteP
   return paths.filter((path) => !path.endsWith('/') || inBoth.every((side) => side.has(path.slice(0, -1))));
 }
 
-/** @param max how many paths are named */
+/**
+ * @param max how many paths are named
+ * @param given which paths; undefined: all that differ
+ */
 export async function fileChanges(
   git: Git,
   [from, to]: readonly [Recorded, Recorded],
   max = MAX_PATHS,
+  given?: Map<BytePath, Kind>,
 ): Promise<FileChanges> {
-  const kinds = await kindsOfChanges(git, from, to);
+  const kinds = given ?? (await kindsOfChanges(git, from, to));
   const counts: ChangeCounts = { added: 0, modified: 0, deleted: 0 };
   for (const kind of kinds.values()) counts[kind]++;
   const lines =

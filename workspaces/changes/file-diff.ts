@@ -48,6 +48,8 @@ async function linesBeside(
     const isFolder = path.endsWith('/');
     if (isFolder && kind === 'added') lines.push(`new empty folder ${named}`);
     else if (isFolder && kind === 'deleted') lines.push(`deleted empty folder ${named}`);
+    else if (to.facts.left.has(path) && from.facts.left.has(path))
+      lines.push(`changed, and not recorded ${named}`);
     else if (to.facts.left.has(path)) lines.push(`not recorded any more ${named}`);
     else if (from.facts.left.has(path)) lines.push(`not recorded before ${named}`);
     else if (kind !== 'deleted') lines.push(...modeLine(path, [from, to]).map((line) => `${line} ${named}`));

@@ -4,7 +4,7 @@ import { foldersOn, shownPath, type BytePath } from '../byte-path';
 import type { Git } from '../git/git-run';
 import type { Recorded } from '../git/object-reader';
 import type { RewindChoice } from '../workspace-choices';
-import { kindsOfChanges, readSide } from './file-changes';
+import { kindsOfChanges, plannedChanges, readSide } from './file-changes';
 
 const MAX_NAMED = 20;
 
@@ -14,7 +14,7 @@ export async function refuseForeign(
   { expected, foreign }: RewindChoice,
   [before, to]: readonly [Recorded, Recorded],
 ): Promise<void> {
-  const planned = await kindsOfChanges(git, before, to);
+  const { kinds: planned } = await plannedChanges(git, before, to);
   const since = expected === null || expected === before.hash ? [] : [[expected, before.hash] as const];
   const others = new Set<BytePath>();
   for (const [from, until] of [...foreign, ...since]) {
@@ -29,8 +29,8 @@ export async function changedSince(
   git: Git,
   { before, to, now }: { before: Recorded; to: Recorded; now: Recorded },
 ): Promise<Set<BytePath>> {
-  const [planned, sinceBefore, fromTo] = await Promise.all([
-    kindsOfChanges(git, before, to),
+  const [{ kinds: planned }, sinceBefore, fromTo] = await Promise.all([
+    plannedChanges(git, before, to),
     kindsOfChanges(git, before, now),
     kindsOfChanges(git, to, now),
   ]);

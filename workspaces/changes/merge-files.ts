@@ -102,7 +102,7 @@ class Merging {
     const gone = new Set(changes.filter(([, entry]) => entry === null).map(([path]) => path));
     const recorded = (await filesIn(this.git, ours.tree)).filter((path) => !gone.has(path));
     // No tree has those that were left out, but they are there.
-    const files = new Set([...recorded, ...ours.facts.left]);
+    const files = new Set([...recorded, ...ours.facts.left.keys()]);
     const folders = new Set([...files, ...facts.empty].flatMap(foldersOn));
     for (const path of added)
       if (folders.has(path) || facts.empty.has(path))

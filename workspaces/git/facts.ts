@@ -14,8 +14,8 @@ export interface TreeFacts {
   modes: Map<BytePath, number>;
   /** Folders in which no file is recorded, without those that hold another of them. */
   empty: Set<BytePath>;
-  /** Files that were left out, though they are files: no rewind touches them. */
-  left: Set<BytePath>;
+  /** Files that were left out, though they are files: no rewind touches them. With size and time, '' where those are not known. */
+  left: Map<BytePath, string>;
 }
 
 export const USUAL_MODES: UsualModes = { file: 0o644, program: 0o755, folder: 0o755 };
@@ -24,14 +24,14 @@ export const noFacts = (usual = USUAL_MODES): TreeFacts => ({
   usual,
   modes: new Map(),
   empty: new Set(),
-  left: new Set(),
+  left: new Map(),
 });
 
 interface Written {
   usual: [number, number, number];
   modes?: Record<BytePath, string>;
   empty?: BytePath[];
-  left?: BytePath[];
+  left?: Record<BytePath, string>;
 }
 
 /** What is recorded of modes; of a folder also whether its files get its group, and who may delete them. */
@@ -47,9 +47,9 @@ const sorted = (paths: Iterable<BytePath>): BytePath[] => [...paths].sort(byByte
 export function factsMessage({ usual, modes, empty, left }: TreeFacts): string {
   const written: Written = {
     usual: [usual.file, usual.program, usual.folder],
-    ...(modes.size > 0 && { modes: octal(modes) }),
+    ...(modes.size > 0 && { modes: inOrder(modes, (mode) => mode.toString(8)) }),
     ...(empty.size > 0 && { empty: sorted(empty) }),
-    ...(left.size > 0 && { left: sorted(left) }),
+    ...(left.size > 0 && { left: inOrder(left, (stamp) => stamp) }),
   };
   const json = JSON.stringify(written).replace(
     /[^ -~]/g,
@@ -59,20 +59,20 @@ export function factsMessage({ usual, modes, empty, left }: TreeFacts): string {
 }
 
 // `Object.fromEntries` defines properties: a file may be called `__proto__`.
-const octal = (modes: Map<BytePath, number>): Record<BytePath, string> =>
-  Object.fromEntries(sorted(modes.keys()).map((path) => [path, (modes.get(path) ?? 0).toString(8)]));
+const inOrder = <T>(facts: Map<BytePath, T>, text: (fact: T) => string): Record<BytePath, string> =>
+  Object.fromEntries([...facts].sort(([a], [b]) => byBytes(a, b)).map(([path, fact]) => [path, text(fact)]));
 
 /** Throws for what is no message of a checkpoint. */
 export function readFacts(message: string): TreeFacts {
   const [title, , json = ''] = message.split('\n');
   if (title !== TITLE) throw new Error('the commit is no checkpoint of a workspace');
-  const { usual, modes = {}, empty = [], left = [] } = JSON.parse(json) as Written;
+  const { usual, modes = {}, empty = [], left = {} } = JSON.parse(json) as Written;
   const [file, program, folder] = usual;
   return {
     usual: { file, program, folder },
     modes: new Map(Object.entries(modes).map(([path, mode]) => [path, parseInt(mode, 8)])),
     empty: new Set(empty),
-    left: new Set(left),
+    left: new Map(Object.entries(left)),
   };
 }
 

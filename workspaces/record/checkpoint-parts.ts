@@ -1,5 +1,5 @@
 // Parts of a checkpoint that follow from what was read. Pure.
-import type { SkippedFile } from '../../contracts/workspaces/checkpoints';
+import type { RewoundFiles, SkippedFile } from '../../contracts/workspaces/checkpoints';
 import { joined, shownPath } from '../byte-path';
 import type { TreeChange } from '../git/object-writer';
 import type { ReadFiles } from './read-files';
@@ -32,6 +32,10 @@ export const specialIn = ({ folders }: WorkspaceState): SkippedFile[] =>
       why: 'it is a socket, a pipe or a device',
     })),
   );
+
+/** As an answer says what a rewind does not bring back. */
+export const notRestoredIn = (files: readonly SkippedFile[]): Pick<RewoundFiles, 'notRestored'> =>
+  files.length === 0 ? {} : { notRestored: { count: files.length, first: files.slice(0, FIRST_SKIPPED) } };
 
 /** As an answer says what was left out. */
 export const skippedIn = (

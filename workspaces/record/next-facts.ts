@@ -42,8 +42,9 @@ function counted(
   for (const kind of read.changed.values()) counts[kind]++;
   for (const folder of facts.empty) if (!before.empty.has(folder)) counts.added++;
   for (const folder of before.empty) if (!facts.empty.has(folder)) counts.deleted++;
-  for (const path of before.left) if (!facts.left.has(path) && !read.changed.has(path)) counts.modified++;
-  for (const path of facts.left) if (!before.left.has(path)) counts.modified++;
+  for (const path of before.left.keys())
+    if (!facts.left.has(path) && !read.changed.has(path)) counts.modified++;
+  for (const [path, stamp] of facts.left) if (before.left.get(path) !== stamp) counts.modified++;
   if (last === null) return counts;
   for (const path of new Set([...before.modes.keys(), ...facts.modes.keys()])) {
     if (before.modes.get(path) === facts.modes.get(path) || read.changed.has(path)) continue;

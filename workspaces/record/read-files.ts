@@ -43,7 +43,8 @@ export interface ReadFiles {
   fresh: Map<BytePath, string>;
   /** Files that were left out. */
   left: SkippedFile[];
-  leftPaths: Set<BytePath>;
+  /** With size and time, '' where those are not known: whether they changed since. */
+  leftPaths: Map<BytePath, string>;
 }
 
 export interface ReadChoice {
@@ -76,22 +77,23 @@ class FileReader {
     modes: new Map(),
     fresh: new Map(),
     left: [],
-    leftPaths: new Set(),
+    leftPaths: new Map(),
   };
 
   constructor(private readonly choice: ReadChoice) {}
 
   async read(path: BytePath): Promise<void> {
     if (!this.choice.isReadable(path)) return this.gone(path);
+    let stats: BigIntStats | undefined;
     try {
-      const stats = this.choice.inside.stats(path);
+      stats = this.choice.inside.stats(path);
       const kind = stats && Number(stats.mode) & S_IFMT;
       if (stats && kind === KIND.link) await this.readLink(path, stats);
       else if (stats && kind === KIND.file) await this.readFile(path, stats);
       else this.gone(path);
     } catch (err) {
       if (isAway(err)) this.gone(path);
-      else if (isDenied(err)) this.leave(path, 'this user may not read it');
+      else if (isDenied(err)) this.leave(path, 'this user may not read it', stats);
       else throw err;
     }
   }
@@ -103,9 +105,9 @@ class FileReader {
   }
 
   /** It is no longer in the index, so that each look finds it again. */
-  private leave(path: BytePath, why: string): void {
+  private leave(path: BytePath, why: string, stats: BigIntStats | undefined): void {
     this.found.left.push({ path: shownPath(path), why });
-    this.found.leftPaths.add(path);
+    this.found.leftPaths.set(path, stats ? `${stats.size}.${stats.mtimeNs}` : '');
     if (this.choice.index().find(path)) this.found.entries.set(path, null);
   }
 
@@ -118,7 +120,8 @@ class FileReader {
 
   private async readFile(path: BytePath, seen: BigIntStats): Promise<void> {
     const { inside, maxFileBytes, fresh, index } = this.choice;
-    if (seen.size > BigInt(maxFileBytes)) return this.leave(path, `it is larger than ${maxFileBytes} bytes`);
+    if (seen.size > BigInt(maxFileBytes))
+      return this.leave(path, `it is larger than ${maxFileBytes} bytes`, seen);
     const before = index().find(path);
     if (before && fresh.get(path) === stampOf(seen)) return this.note(path, { ...before, stats: seen });
     const place = inside.place(path);

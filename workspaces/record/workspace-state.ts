@@ -187,7 +187,7 @@ interface Stored extends Omit<WorkspaceState, 'facts' | 'folders' | 'fresh' | 'k
     usual: UsualModes;
     modes: List<[BytePath, number]>;
     empty: List<BytePath>;
-    left: List<BytePath>;
+    left: List<[BytePath, string]>;
   };
   folders: List<[BytePath, FolderFact]>;
   fresh: List<[BytePath, string]>;
@@ -211,7 +211,7 @@ function decoded(json: string): WorkspaceState {
       usual,
       modes: new Map(itemsOf(modes)),
       empty: new Set(itemsOf(empty)),
-      left: new Set(itemsOf(left)),
+      left: new Map(itemsOf(left)),
     },
     folders: new Map(itemsOf(folders)),
     fresh: new Map(itemsOf(fresh)),

@@ -274,7 +274,10 @@ const CHANGES: Whole<FileChanges> = {
 };
 const REWOUND: Whole<RewindResult> = {
   ...{ step: 3, to: 1, messages: 1, running: [1] },
-  files: { hash: TEXT, before: TEXT, changes: CHANGES },
+  files: {
+    ...{ hash: TEXT, before: TEXT, changes: CHANGES },
+    notRestored: { count: 2, first: [{ path: TEXT, why: TEXT }] },
+  },
 };
 
 export const ANSWERS: Readonly<Record<string, unknown>> = {

@@ -1,6 +1,7 @@
-// Files that the ignore rules of the state to bring back hide: it says nothing of them, so a rewind does not delete them.
+// Files that a rewind leaves alone: the ignore rules of the state to bring back hide them, or no checkpoint holds them.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AgentsWithFiles, run } from './agents-with-files';
 import { TestWorkspace } from './workspace';
 
 let work: TestWorkspace;
@@ -65,4 +66,87 @@ test('rules above the workspace and in folders of it count; files that were reco
   await work.rewind(one.hash, { cwd, expected: two.hash });
   const left = ['a.log', 'inner/only-here', 'inner/.gitignore', 'only-here', 'dist/made', 'dist/made.log'];
   expect(left.map((path) => existsSync(join(cwd, path)))).toEqual([true, true, true, false, false, false]);
+});
+
+describe('a file that no checkpoint holds', () => {
+  const NOTHING = { added: 0, modified: 0, deleted: 0 };
+  beforeEach(() => {
+    work.workspaces = work.withSettings({ maxFileBytes: 10 });
+  });
+
+  test('is named by a rewind where it is missing, has changed or was not there, and counts as no change', async () => {
+    for (const path of ['missing', 'changed', 'same', 'small']) work.write(path, 'a large file');
+    work.write('a', 'one');
+    const { hash: one } = await work.checkpoint();
+    work.remove('missing');
+    work.write('changed', 'another large one');
+    work.write('small', 'small');
+    work.write('later', 'a large file');
+    work.write('a', 'two');
+    const { hash: two } = await work.checkpoint();
+    const notRestored = {
+      count: 4,
+      first: [
+        { path: 'changed', why: 'it has changed since' },
+        { path: 'later', why: 'it was not there, or ignored' },
+        { path: 'missing', why: 'it is missing' },
+        { path: 'small', why: 'it has changed since' },
+      ],
+    };
+    const dry = await work.rewind(one, { expected: two, dryRun: true });
+    expect(dry).toMatchObject({ notRestored, changes: { counts: { ...NOTHING, modified: 1 } } });
+    expect(await work.rewind(one, { expected: two })).toMatchObject({ notRestored, changes: dry.changes });
+    expect([existsSync(at('later')), readFileSync(at('small'), 'utf8')]).toEqual([true, 'small']);
+    expect(await work.rewind(one, { expected: two })).toMatchObject({
+      notRestored,
+      changes: { counts: NOTHING, paths: [] },
+    });
+  });
+
+  test('is not named where it is as it was, and is nothing to refuse where somebody else has changed it', async () => {
+    work.write('large', 'a large file');
+    work.write('a', 'one');
+    const { hash: one } = await work.checkpoint();
+    work.write('a', 'two');
+    const { hash: two } = await work.checkpoint();
+    expect(await work.rewind(one, { expected: two, dryRun: true })).not.toHaveProperty('notRestored');
+    work.write('large', 'of somebody else');
+    expect(await work.rewind(one, { expected: two })).toMatchObject({ notRestored: { count: 1 } });
+    expect(readFileSync(at('large'), 'utf8')).toBe('of somebody else');
+  });
+});
+
+describe('a file that no checkpoint holds, and that an agent has deleted,', () => {
+  const agents = new AgentsWithFiles();
+  beforeAll(() => {
+    agents.engine.configure('[checkpoints]\nmax_file_mb = 1\n');
+    return agents.engine.start();
+  }, 60_000);
+  afterAll(async () => {
+    expect(await agents.close()).toEqual([]);
+  }, 60_000);
+  beforeEach(() => agents.begin());
+  afterEach(() => agents.end());
+
+  test('is named by `rewind`, which exits with 3, and its model is told', async () => {
+    const large = 'head -c 2000000 /dev/zero';
+    const agent = await agents.conversation([
+      run(`echo one > a; ${large} > big`),
+      run('echo two > a; rm big'),
+      { text: 'done' },
+      { expect: '1 modified; 1 file that no checkpoint holds is not as it was', text: 'seen' },
+    ]);
+    await agent.send('write');
+    const rewind = ['rewind', agent.id, '--to', '1', '--files'];
+    const said =
+      '1 file that no checkpoint holds is not as it was, and cannot be brought back: big (it is missing).';
+    for (const args of [[...rewind, '--dry-run'], rewind]) {
+      const { code, stderr } = await agents.engine.cliInTurn(args);
+      expect([code, stderr]).toEqual([3, expect.stringContaining(said)]);
+    }
+    const json = await agents.engine.cliInTurn([...rewind, '--json']);
+    expect([json.code, JSON.parse(json.stdout)]).toMatchObject([3, { files: { notRestored: { count: 1 } } }]);
+    expect(await agent.send('again')).toMatchObject({ answer: 'seen' });
+    await agent.stop();
+  });
 });

@@ -17,7 +17,7 @@ const facts: TreeFacts = {
     ['/', 0o2775],
   ]),
   empty: new Set(['z', 'a/b']),
-  left: new Set(['large.bin']),
+  left: new Map([['large.bin', '5.7']]),
 };
 
 test('what a message says is read again as it was, and is ASCII in one line', () => {
