@@ -18,6 +18,7 @@ export class Scope {
   variables = new Map<string, string[]>([
     ['HOME', [HOME]],
     ['OLDPWD', [UNKNOWN]],
+    ['IFS', [' \t\n']],
   ]);
   functions = new Map<string, ShellFunction>();
   /** Names of the functions that the script defines anywhere: a body or a trap may use what is defined below it. */

@@ -26,8 +26,9 @@ export interface Command {
   isConnected: boolean;
 }
 
-/** Without the program's folder. */
-export const programName = (text: string): string => unquoted(text).replace(/^(?:.*\/)(?=[^/]+$)/, '');
+/** Without the program's folder; `r[m]` is a pattern that only `rm` matches. */
+export const programName = (text: string): string =>
+  unquoted(text.replace(/\[([^\]!^])\]/g, '$1')).replace(/^(?:.*\/)(?=[^/]+$)/, '');
 
 /** An argument as a path relative to the command's folder. */
 export const pathOf = (text: string, { scope }: Pick<Command, 'scope'>): string =>

@@ -1,5 +1,5 @@
 // What `find` would delete or hand to a command: its start folders, unless its tests exclude most files.
-import { unquoted } from '../text';
+import { BELOW, unquoted } from '../text';
 import { pathOf, type Command } from './command';
 
 /** Tests that exclude most files, each with a value. */
@@ -22,6 +22,10 @@ export function foundRoots(command: Command): string[] {
     acting.length > 0 ? acting.every(narrows) : alternatives(tests).every(narrows) && tests.length > 0;
   return isNarrow ? [] : roots.map((text) => pathOf(text, command));
 }
+
+/** What it finds there, and the folders themselves. */
+export const foundPaths = (command: Command): string[] =>
+  foundRoots(command).flatMap((root) => [`${root.replace(/\/$/, '')}/${BELOW}`, root]);
 
 /** The parts between `-o` and `,` outside of parentheses. */
 function alternatives(tokens: readonly string[]): string[][] {

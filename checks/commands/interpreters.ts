@@ -113,6 +113,7 @@ function runsLine(name: string, command: Command, args: Word[]): string | undefi
     const code = words.length > 0 ? joined(words, command) : stdinOf(command);
     return nested(command, 'bash', code);
   }
+  if (name === 'at' || name === 'batch') return nested(command, 'bash', stdinOf(command), true);
   // With a command, they were unwrapped.
   if (name === 'sudo' || name === 'doas')
     return args.some(({ text }) => /^-(?:\w*[is]|-login|-shell)$/.test(text))

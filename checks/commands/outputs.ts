@@ -3,7 +3,7 @@ import { UNKNOWN, SECRET, ansiText, boundedJoin, isKnown, marksOf, unquoted, wit
 import { byName, parseArguments, pathOf, type Command, type Word } from './command';
 import type { Scope } from '../bash/scope';
 import { resolvePath } from '../paths';
-import { foundRoots } from './found-by-find';
+import { foundPaths } from './found-by-find';
 import { holdsSecret, withoutExcluded } from './network-commands';
 
 type Output = (command: Command, args: Word[]) => string;
@@ -104,7 +104,7 @@ const ls: Output = (command, args) => {
 };
 
 const find: Output = (command) =>
-  foundRoots(command)
+  foundPaths(command)
     .map((root) => `${root.replace(/^~/, '\uE001')}\n`)
     .join('') || UNKNOWN;
 

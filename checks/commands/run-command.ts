@@ -4,7 +4,7 @@ import { programName, pathOf, type Command, type Word } from './command';
 import { RUNS_REMOTE } from '../findings';
 import { commandLines, lineOfVariable } from './command-lines';
 import { judgeDestructive } from './destructive';
-import { foundRoots } from './found-by-find';
+import { foundPaths } from './found-by-find';
 import { followLater, runInterpreter, runsAddress } from './interpreters';
 import { judgeNetwork } from './network-commands';
 import { outputOf } from './outputs';
@@ -42,7 +42,7 @@ export function runCommand(command: Command, wrapped = 0): string {
       // Its command has no input of its own.
       return inner(xargsCommand(args, command.stdin), { stdin: UNKNOWN });
     case 'find':
-      for (const words of findCommands(args, foundRoots(command))) inner(words);
+      for (const words of findCommands(args, foundPaths(command))) inner(words);
       break;
     default:
   }

@@ -27,6 +27,7 @@ const PREFIXES = byName<[taking: string, own?: number]>([
   ['cross-env cross-env-shell', ['']],
   ['timeout gtimeout', ['k s kill-after signal', 1]],
   ['chroot taskset chrt', ['userspec groups', 1]],
+  ['runuser', ['u user g group G supp-group c command s shell w']],
   ['flock', ['w E timeout', 1]],
 ]);
 
@@ -58,15 +59,22 @@ export function unwrap(name: string, args: Word[]): Word[] | undefined {
     // The folder comes first: `direnv exec . make`.
     return afterAssignments(name === 'direnv' ? words.slice(1) : words);
   }
+  // `ip netns exec NAME make`
+  if (name === 'ip') return /^netns exec /.test(textOf(args)) ? afterAssignments(args.slice(3)) : undefined;
   if (name === 'watch') {
     const { flags, rest } = parseArguments(args, 'n interval q equexit', true);
     return flags.has('x') || flags.has('exec') ? rest : undefined;
   }
   const [taking, own = 0] = PREFIXES.get(name) ?? [];
-  return taking === undefined
-    ? undefined
-    : afterAssignments(parseArguments(args, taking, true).rest.slice(own));
+  if (taking === undefined) return undefined;
+  const { flags, rest } = parseArguments(args, taking, true);
+  // These take a line instead: `flock FILE -c LINE`, `runuser -c LINE`.
+  if (flags.has('c') && name === 'runuser') return undefined;
+  const words = rest.slice(own);
+  return name === 'flock' && /^-/.test(words[0]?.text ?? '') ? undefined : afterAssignments(words);
 }
+
+const textOf = (words: Word[]): string => words.map(({ text }) => text).join(' ');
 
 /** `sudo A=b program`. */
 function afterAssignments(words: Word[]): Word[] {

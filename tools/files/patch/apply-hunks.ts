@@ -1,6 +1,7 @@
 // Applies the hunks of one file to its text. Pure.
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { FileLines } from './find-lines';
+import { indentationOf } from './indentation';
 import { endBetween, joinLines, splitLines, type Line } from './line-ends';
 import type { Hunk } from './parse-patch';
 
@@ -71,13 +72,17 @@ function replaced(
 ): Line[] {
   const put: Line[] = [];
   let read = 0;
+  const expected = hunk.lines.filter(({ kind }) => kind !== 'add').slice(0, removed);
+  const indented = indentationOf(
+    expected.map(({ text }, index) => ({ file: lines[at + index]?.text ?? text, patch: text })),
+  );
   /** Removed lines that no added line has replaced yet. */
   let gone: Line[] = [];
   for (const { kind, text } of hunk.lines) {
     const old = read < removed ? lines[at + read] : undefined;
     if (kind === 'add') {
       const end = gone.shift()?.end ?? endBetween(lines[at + read - 1], lines[at + read], usual);
-      put.push({ text, end });
+      put.push({ text: indented(text), end });
     } else if (old) {
       if (kind === 'keep') put.push(old);
       gone = kind === 'keep' ? [] : [...gone, old];
