@@ -187,14 +187,16 @@ export class WorkspaceInUse {
     agent: string,
     before: Recorded,
     to: Recorded,
-  ): Promise<{ target: Recorded; kept: ReadonlySet<BytePath> }> {
+  ): Promise<{ target: Recorded; kept: ReadonlyMap<BytePath, string> }> {
     const { git } = this.choice.store;
     const kinds = await kindsOfChanges(git, before, to);
-    const kept = new Set([...kinds.keys()].filter((path) => !this.mayChange(path)));
+    const paths = new Set([...kinds.keys()].filter((path) => !this.mayChange(path)));
+    const why = `${this.reach.limit} keeps the agent from changing it`;
+    const kept = new Map([...paths].map((path) => [path, why]));
     if (kept.size === 0) return { target: to, kept };
     const differences = await treeDifferences(git, before.tree, to.tree);
     const changes = differences.filter(({ path }) => kept.has(path)).map(toBefore);
-    const facts = factsKeeping(to.facts, { of: before.facts, paths: kept, changes });
+    const facts = factsKeeping(to.facts, { of: before.facts, paths, changes });
     return {
       target: await readCheckpoint(git, await this.add(agent, to, { changes, contents: [], facts })),
       kept,

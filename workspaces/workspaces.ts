@@ -209,7 +209,9 @@ export class Workspaces {
       const changes = await fileChanges(this.store.git, [before, target], undefined, kinds);
       const answer: RewoundFiles = {
         ...{ hash: target.hash, before: before.hash, changes },
-        ...notRestoredIn([...notRestored].map(([path, why]) => ({ path: shownPath(path), why }))),
+        ...notRestoredIn(
+          [...notRestored, ...reachable.kept].map(([path, why]) => ({ path: shownPath(path), why })),
+        ),
       };
       if (dryRun) return answer;
       const moved = await use.move({ agent, before, to: target, request, key, answer, onApplied });

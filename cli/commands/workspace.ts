@@ -57,7 +57,7 @@ export async function diff(agent: string, options: DiffCommandOptions): Promise<
   return 0;
 }
 
-/** Files that no checkpoint holds are not as they were. */
+/** Some files are not as they were. */
 const NOT_ALL = 3;
 
 /** Exits with 0 also if there was nothing to bring back. */

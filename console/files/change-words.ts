@@ -71,7 +71,7 @@ export const REWOUND_PARTS_IN_WORDS: readonly [RewoundPart, string][] = [
 export const sessionsText = (sessions: readonly number[]): string =>
   `session${sessions.length === 1 ? '' : 's'} ${sessions.join(', ')}`;
 
-/** For example `1 file that no checkpoint holds is not as it was: big (it is missing)`. */
+/** For example `1 file is not as it was: big (it is missing)`. */
 export function notRestoredWords({ count, first }: NonNullable<RewoundFiles['notRestored']>): string {
   const named = first.map(({ path, why }) => `${path} (${why})`).join(', ');
   const more = first.length > 0 && count > first.length ? ` and ${count - first.length} more` : '';

@@ -10,9 +10,9 @@ export function countsText(counts: ChangeCounts): string {
   return parts.join(', ') || 'nothing changed';
 }
 
-/** Of a rewind: for example `1 file that no checkpoint holds is not as it was`. */
+/** Of a rewind: for example `1 file is not as it was`. */
 export const notRestoredText = (count: number): string =>
-  `${counted(count, 'file')} that no checkpoint holds ${count === 1 ? 'is not as it was' : 'are not as they were'}`;
+  `${counted(count, 'file')} ${count === 1 ? 'is not as it was' : 'are not as they were'}`;
 
 /** How many paths. */
 export const changedIn = ({ added, modified, deleted }: ChangeCounts): number => added + modified + deleted;

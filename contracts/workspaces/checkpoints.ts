@@ -55,6 +55,9 @@ export interface RewoundFiles {
   /** The state that it had before: a rewind to it undoes this one. */
   before: string;
   changes: FileChanges;
-  /** Files that no checkpoint holds, and that are not as they were then: the number, and the first few. Absent: none. */
+  /**
+   * Files that are not as they were then, because no checkpoint holds them or the agent may not change them: the number, and
+   * the first few. Absent: none.
+   */
   notRestored?: { count: number; first: SkippedFile[] };
 }

@@ -134,12 +134,11 @@ describe('a file that no checkpoint holds, and that an agent has deleted,', () =
       run(`echo one > a; ${large} > big`),
       run('echo two > a; rm big'),
       { text: 'done' },
-      { expect: '1 modified; 1 file that no checkpoint holds is not as it was', text: 'seen' },
+      { expect: '1 modified; 1 file is not as it was', text: 'seen' },
     ]);
     await agent.send('write');
     const rewind = ['rewind', agent.id, '--to', '1', '--files'];
-    const said =
-      '1 file that no checkpoint holds is not as it was, and cannot be brought back: big (it is missing).';
+    const said = '1 file is not as it was, and cannot be brought back: big (it is missing).';
     for (const args of [[...rewind, '--dry-run'], rewind]) {
       const { code, stderr } = await agents.engine.cliInTurn(args);
       expect([code, stderr]).toEqual([3, expect.stringContaining(said)]);

@@ -153,7 +153,10 @@ test('a rewind changes what the agent may write, and leaves what is read-only fo
   const one = await on.checkpoint('agent');
   on.write('holdfast.toml', 'mode = "required" # by its owner\n');
   on.write('a.txt', 'b\n');
-  await on.rewind('agent', one);
+  expect((await on.rewind('agent', one)).notRestored).toEqual({
+    count: 1,
+    first: [{ path: 'holdfast.toml', why: 'the sandbox keeps the agent from changing it' }],
+  });
   expect(readFileSync(join(on.work, 'a.txt'), 'utf8')).toBe('a\n');
   expect(readFileSync(join(on.work, 'holdfast.toml'), 'utf8')).toContain('by its owner');
 });
