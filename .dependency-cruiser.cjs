@@ -92,6 +92,7 @@ module.exports = {
       'node_modules/smol-toml/',
       'node_modules/yaml/',
       'node_modules/@modelcontextprotocol/',
+      'node_modules/eventsource-parser/',
     ]),
     only('checks', ['checks/', 'contracts/', 'system/', 'node_modules/']),
     only('gateway', [

@@ -2,7 +2,8 @@
 import { PROVIDER_NAME, PROVIDER_NAME_RULE, type WireApi } from '../contracts/models/model-names';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { asJson } from '../contracts/text/as-json';
-import { httpProvider, type HttpModel, type WireProtocol } from './http/http-provider';
+import { httpProvider, type HttpModel } from './http/http-provider';
+import type { WireProtocol } from './http/wire-protocol';
 import type { RefusedTools } from './http/tools/refused-tools';
 import { nearestName } from './nearest-name';
 import type { ModelProvider } from './provider';

@@ -1,7 +1,6 @@
 // What happened to files, in words. Pure.
 import type { Message } from '../../contracts/agents/agent';
 import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
-import { notRestoredText } from '../../contracts/workspaces/change-texts';
 import type {
   ChangeCounts,
   CheckpointOutcome,
@@ -75,7 +74,7 @@ export const sessionsText = (sessions: readonly number[]): string =>
 export function notRestoredWords({ count, first }: NonNullable<RewoundFiles['notRestored']>): string {
   const named = first.map(({ path, why }) => `${path} (${why})`).join(', ');
   const more = first.length > 0 && count > first.length ? ` and ${count - first.length} more` : '';
-  return `${notRestoredText(count)}${named && `: ${named}`}${more}`;
+  return `${count} ${count === 1 ? 'file is not as it was' : 'files are not as they were'}${named && `: ${named}`}${more}`;
 }
 
 /** What a rewind has done. */

@@ -3,7 +3,7 @@
 import type { JsonSchema } from '../../contracts/tools/tools';
 import { isObject } from '../dialects/json-text';
 import type { Concession, Made } from './concessions';
-import type { WireCall } from './http-provider';
+import type { WireCall } from './wire-protocol';
 import { isVendors } from './openai-client';
 import { fieldsOf, listOf, type Fields } from './replies/untrusted';
 

@@ -8,7 +8,7 @@ import type {
   Tool,
 } from '@anthropic-ai/sdk/resources/messages';
 import { withConcessions } from './concessions';
-import type { WireCall, WireProtocol, WireReply } from './http-provider';
+import type { WireCall, WireProtocol, WireReply } from './wire-protocol';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { messagesReply } from './replies/messages-reply';
 import { messageOfStream } from './replies/messages-stream';

@@ -1,7 +1,7 @@
 // Not every server takes every part of a request. What one refuses is left out of the next attempt, and, where its words
 // name it, of all later requests to the same model. A refused request costs nothing: the model has not begun.
 import { refusesRequest } from './classify-error';
-import type { WireCall } from './http-provider';
+import type { WireCall } from './wire-protocol';
 import { fieldsOf } from './replies/untrusted';
 import { callsInWords, hasCalls, withoutExtras } from './conversation/told-calls';
 

@@ -3,38 +3,15 @@
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { WireApi } from '../../contracts/models/model-names';
 import { classifyError, CutStream } from './classify-error';
-import { readAccess, type Access } from './access';
+import { readAccess } from './access';
 import { CallLimits } from './call-limits';
-import { usageOf, type Tokens } from './cost';
+import { usageOf } from './cost';
 import { withAnswers } from './conversation/answered-calls';
 import type { ChatMessage, ModelProvider, ModelRequest, RawReply } from '../provider';
-import type { Fields } from './replies/untrusted';
 import type { ModelSettings, ProviderSettings } from '../model-settings';
 import { askWithTools } from './tools/ask-with-tools';
+import type { WireCall, WireProtocol } from './wire-protocol';
 import type { RefusedTools } from './tools/refused-tools';
-
-export interface WireCall extends ModelRequest {
-  /** The provider's name for the model. */
-  name: string;
-  access: Access;
-  fetch: CallLimits['fetch'];
-  /** Whether the stream ended within an event. */
-  isCut: CallLimits['isCut'];
-  requestMs: number;
-  maxOutputTokens: number | undefined;
-  /** Whether the last stream ended with the words that it was all. */
-  isDone: CallLimits['isDone'];
-  /** Parts of requests that the server refused, by model; the same set for all calls of a process. */
-  refused: Set<string>;
-}
-
-export type WireReply = Omit<RawReply, 'usage' | 'extras'> & {
-  tokens?: Tokens | undefined;
-  extras?: Fields | undefined;
-};
-
-/** Asks once. Throws the SDK's errors. */
-export type WireProtocol = (call: WireCall) => Promise<WireReply>;
 
 interface CutStreams {
   count: number;

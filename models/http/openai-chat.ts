@@ -10,7 +10,7 @@ import { cacheKey } from './cache-key';
 import { withConcessions, type Concession, type Made } from './concessions';
 import { WireIds } from './conversation/wire-ids';
 import { dataUrl, shownImages, type ShownImage } from './conversation/shown-images';
-import type { WireCall, WireProtocol, WireReply } from './http-provider';
+import type { WireCall, WireProtocol, WireReply } from './wire-protocol';
 import { isVendors, openaiClient } from './openai-client';
 import type { ChatMessage } from '../provider';
 import { chatReply } from './replies/chat-reply';

@@ -1,6 +1,6 @@
 // The OpenAI SDK for one call. Everything that it would otherwise read from the environment is set here.
 import type OpenAI from 'openai';
-import type { WireCall } from './http-provider';
+import type { WireCall } from './wire-protocol';
 import { isObject, jsonOf } from '../dialects/json-text';
 import { textOf } from './replies/untrusted';
 

@@ -8,7 +8,7 @@ import type { ToolDescription } from '../../contracts/tools/tools';
 import { answerFormat, formatConcession, formatUnless, type AnswerFormat } from './answer-format';
 import { cacheKey } from './cache-key';
 import { withConcessions } from './concessions';
-import type { WireCall, WireProtocol, WireReply } from './http-provider';
+import type { WireCall, WireProtocol, WireReply } from './wire-protocol';
 import { openaiClient } from './openai-client';
 import type { ChatMessage, ModelRequest } from '../provider';
 import { responseOfStream, responsesReply } from './replies/responses-reply';

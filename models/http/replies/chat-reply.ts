@@ -1,6 +1,6 @@
 // Reads an answer in OpenAI's chat completions.
 import type { Tokens } from '../cost';
-import type { WireReply } from '../http-provider';
+import type { WireReply } from '../wire-protocol';
 import { refusal } from '../../model-refusal';
 import { isObject } from '../../dialects/json-text';
 import { ThinkFilter } from '../think-filter';

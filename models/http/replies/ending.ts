@@ -1,7 +1,7 @@
 // How a reply ended, by the reason that its server gives. Every server has names of its own: a name that is not known to
 // mean "done" is no end of an answer. Pure.
 import { ToldError } from '../classify-error';
-import type { WireReply } from '../http-provider';
+import type { WireReply } from '../wire-protocol';
 import { refusal } from '../../model-refusal';
 import { textOf } from './untrusted';
 

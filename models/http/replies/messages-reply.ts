@@ -1,7 +1,7 @@
 // Reads an answer in Anthropic's messages.
 import { UnexpectedAnswer } from '../classify-error';
 import type { Tokens } from '../cost';
-import type { WireReply } from '../http-provider';
+import type { WireReply } from '../wire-protocol';
 import { jsonOf } from '../../dialects/json-text';
 import { ended } from './ending';
 import { extrasOf } from './extras';

@@ -1,7 +1,7 @@
 // Reads an answer in OpenAI's responses.
 import { CutStream, ToldError, UnexpectedAnswer } from '../classify-error';
 import type { Tokens } from '../cost';
-import type { WireReply } from '../http-provider';
+import type { WireReply } from '../wire-protocol';
 import type { NativeCall } from '../../provider';
 import { refusal } from '../../model-refusal';
 import { ended } from './ending';

@@ -1,7 +1,7 @@
 // What a provider sent as a whole, before a protocol reads it: an error in place of an answer is told in its own words,
 // whatever the status.
 import { isOfNetwork, isSyntaxError, ToldError, UnexpectedAnswer } from '../classify-error';
-import type { WireCall } from '../http-provider';
+import type { WireCall } from '../wire-protocol';
 import { isObject } from '../../dialects/json-text';
 import { fieldsOf, textOf, type Fields } from './untrusted';
 

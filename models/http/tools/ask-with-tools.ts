@@ -1,6 +1,6 @@
 // Asks with the tools that the server takes, and says which are missing, to the model and to operators.
 import type { WireApi } from '../../../contracts/models/model-names';
-import type { WireCall, WireProtocol, WireReply } from '../http-provider';
+import type { WireCall, WireProtocol, WireReply } from '../wire-protocol';
 import { redact } from '../redact';
 import { fitTools } from './fitted-tools';
 import { askWithout, type RefusedTools } from './refused-tools';
