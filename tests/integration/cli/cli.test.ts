@@ -130,7 +130,7 @@ test('a scripted file with faults is refused before anything starts, with every 
   writeFileSync(join(cwd, 'faulty.yaml'), '- txt: hi\n- expect: "("\n  text: x\n- delayMs: -1\n  text: y\n');
   const { code, stderr } = await hf('run', 'x', '--model', 'scripted:faulty.yaml');
   expect(code).toBe(78);
-  expect(stderr).toMatch(/reply 1.*txt.*reply 2.*not a regular expression.*reply 3.*delayMs/);
+  expect(stderr).toMatch(/reply 1: an unknown key.*reply 2.*not a regular expression.*reply 3.*delayMs/);
 });
 
 test('a named port that is taken is refused and starts nothing', async () => {
