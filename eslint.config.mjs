@@ -43,6 +43,19 @@ export default tseslint.config(
         { object: 'Error', property: 'isError' },
         { object: 'Math', property: 'f16round' },
       ],
+      // Half a surrogate pair is not valid text: contracts/text/well-formed.ts cuts texts.
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.property.name=/^(slice|substring|substr)$/] Identifier[name=/^(?!HASH|MARK|ID_|STATE|SHORT|MESSAGE_ID)[A-Z_]*(CHARS|CHARACTERS)$/]',
+          message: 'Cut text with beginningOf, endOf or shortened of contracts/text/well-formed.ts.',
+        },
+        {
+          selector: 'Literal[regex.pattern=/^\\^.*u[Dd][89A-Fa-f]|u[Dd][89A-Fa-f][^$]*\\$$/]',
+          message: 'Cut text with beginningOf, endOf or shortened of contracts/text/well-formed.ts.',
+        },
+      ],
       'max-lines': ['error', { max: 400 }],
       'max-params': ['error', { max: 4 }],
     },

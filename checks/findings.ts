@@ -1,5 +1,6 @@
 // Collects the findings of a check, with their places in the given code.
 import type { CheckRule, Verdict } from '../contracts/tools/checks';
+import { beginningOf, shortened } from '../contracts/text/well-formed';
 import { UNKNOWN } from './text';
 
 const EXCERPT = 120;
@@ -40,7 +41,7 @@ export class Findings {
     this.counts.set(rule, count + 1);
     const line = this.lineOf(start);
     const column = start - this.code.lastIndexOf('\n', start - 1);
-    const found = excerpt(this.code.slice(start, Math.min(end, start + 1_024)));
+    const found = excerpt(beginningOf(this.code.slice(start, end), 1_024));
     const verdict = { rule, language: this.language, line, column, found, reason };
     this.found.set(key, { start, verdict });
   }
@@ -81,9 +82,5 @@ export function excerpt(text: string): string {
     .replace(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .replaceAll(UNKNOWN, '?')
     .trim();
-  return line.length <= EXCERPT ? line : `${sliceWell(line, EXCERPT - 1)}…`;
+  return line.length <= EXCERPT ? line : shortened(line, EXCERPT - 1);
 }
-
-/** Does not split a surrogate pair. */
-const sliceWell = (text: string, length: number): string =>
-  text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');

@@ -1,6 +1,7 @@
 // Size limits. Temporal refuses a payload above 2 MiB, and a workflow that makes one fails the same task forever.
 // So replies, results, turns and pages are bounded here, in bytes of JSON, as they are recorded. Pure.
 import { utf8Length } from './schemas/session';
+import { beginningOf, endOf } from './text/well-formed';
 
 /** A message to an agent. */
 export const MAX_MESSAGE_BYTES = 500_000;
@@ -32,9 +33,8 @@ export function fitText(text: string, maxBytes: number): string {
   const bytes = jsonBytes(text);
   if (bytes <= maxBytes) return text;
   for (let kept = Math.floor((text.length * maxBytes) / bytes); ; kept = Math.floor(kept * 0.8)) {
-    // Half a surrogate pair is not valid text.
-    const head = text.slice(0, Math.ceil(kept / 2)).replace(/[\uD800-\uDBFF]$/, '');
-    const tail = text.slice(text.length - Math.floor(kept / 2)).replace(/^[\uDC00-\uDFFF]/, '');
+    const head = beginningOf(text, Math.ceil(kept / 2));
+    const tail = endOf(text, Math.floor(kept / 2));
     const shown = `${head}\n[… ${text.length - head.length - tail.length} characters left out …]\n${tail}`;
     if (kept === 0 || jsonBytes(shown) <= maxBytes) return shown;
   }

@@ -9,6 +9,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import * as z from 'zod/mini';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
 import type { ChatMessage, ModelProvider, RawReply } from './provider';
+import { endOf } from '../contracts/text/well-formed';
 
 const whole = z.int().check(z.minimum(0));
 const callSchema = z.strictObject({
@@ -223,4 +224,4 @@ const textSince = (messages: readonly ChatMessage[]): string =>
     .join('\n');
 
 const shorten = (text: string): string =>
-  text.length <= SHOWN_CHARACTERS ? text : `…${text.slice(-SHOWN_CHARACTERS)}`;
+  text.length <= SHOWN_CHARACTERS ? text : `…${endOf(text, SHOWN_CHARACTERS)}`;

@@ -15,6 +15,7 @@ import { readJson, removeQuietly, writeJson } from '../../system/json-file';
 import { makeFolder } from '../../system/make-folder';
 import { isRunning } from '../../system/processes/proc';
 import { socketPathFor } from '../../exec/session-paths';
+import { endOf } from '../../contracts/text/well-formed';
 
 /** How much a watcher may leave unread. */
 const MAX_UNREAD_BYTES = 1_048_576;
@@ -103,7 +104,7 @@ export class LiveTokens {
   writtenFor(agent: string): WrittenSoFar | undefined {
     const text = this.calls.get(agent)?.text;
     if (!this.isServerShared || !text) return undefined;
-    return { writer: basename(this.file, '.json'), length: text.length, end: text.slice(-MAX_END_CHARS) };
+    return { writer: basename(this.file, '.json'), length: text.length, end: endOf(text, MAX_END_CHARS) };
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 // The text that a model is writing: shown only until the reply is recorded. Independent of the terminal.
 import type { LiveToken } from '../../contracts/models/live-tokens';
 import { plainText, wrapped } from './plain-lines';
+import { endOf } from '../../contracts/text/well-formed';
 
 /** Enough for the last lines of a screen. */
 const TAIL = 8_000;
@@ -50,6 +51,6 @@ export class LiveReply {
   /** The last `rows` lines of it, harmless for a terminal and each at most `columns` wide. */
   lines(columns: number, rows: number): string[] {
     if (this.text === '') return [];
-    return wrapped(plainText(this.text.slice(-TAIL)), columns).slice(-rows);
+    return wrapped(plainText(endOf(this.text, TAIL)), columns).slice(-rows);
   }
 }

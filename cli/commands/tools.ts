@@ -15,6 +15,7 @@ import { printJson } from '../print/print-json';
 import { describeTool } from '../print/tool-page';
 import { note, styled } from '../terminal/terminal-style';
 import { counted } from '../../contracts/text/counted';
+import { shortened } from '../../contracts/text/well-formed';
 
 const EFFECTS = { read_only: 'read only', idempotent: 'idempotent', once: 'once' } as const;
 
@@ -81,5 +82,5 @@ const MAX_SENTENCE = 100;
 function firstSentence(text: string): string {
   const line = text.trim().replace(/\s+/g, ' ');
   const sentence = /^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line;
-  return sentence.length <= MAX_SENTENCE ? sentence : `${sentence.slice(0, MAX_SENTENCE - 1)}…`;
+  return sentence.length <= MAX_SENTENCE ? sentence : shortened(sentence, MAX_SENTENCE - 1);
 }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { ExactText } from './exact-text';
 import type { FilePatch, PatchLine } from './read-patch';
+import { beginningOf } from '../../contracts/text/well-formed';
 
 const SIGNS: Record<PatchLine['kind'], string> = { added: '+', removed: '-', same: ' ', place: ' ' };
 export const SHOWN_LINES = 400;
@@ -64,7 +65,7 @@ function Line({ line: { kind, text }, isWhole }: { line: PatchLine; isWhole: boo
   return (
     <Tag class={`line ${kind}`}>
       <span class="sign">{SIGNS[kind]}</span>
-      <ExactText text={isWhole ? text : text.slice(0, SHOWN_CHARS)} />
+      <ExactText text={isWhole ? text : beginningOf(text, SHOWN_CHARS)} />
       {!isWhole && text.length > SHOWN_CHARS && (
         <span class="quiet"> … {text.length - SHOWN_CHARS} characters more</span>
       )}

@@ -1,4 +1,5 @@
 // Data about sub-agents that crosses process boundaries. Plain JSON, no I/O.
+import { beginningOf } from '../text/well-formed';
 import type { AgentResult, SubAgent, TurnLimits, Usage } from './agent';
 import { HoldfastError } from '../errors/holdfast-error';
 import { fnv1a } from '../hash';
@@ -147,11 +148,8 @@ const CUT = /^-[0-9a-f]{8}-/;
 
 /** An id that shows the sub-agent's parent and role; `n` distinguishes it from its siblings. */
 export function subAgentId(parent: string, role: string, n: number): string {
-  const slug = role
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, MAX_ROLE_CHARS)
-    .replace(/^-|-$/g, '');
+  const plain = role.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  const slug = beginningOf(plain, MAX_ROLE_CHARS).replace(/^-|-$/g, '');
   return `${shortened(parent)}-${slug || 'agent'}-${n}`;
 }
 
@@ -159,12 +157,12 @@ export function subAgentId(parent: string, role: string, n: number): string {
 export function isBelow(agent: string, parent: string): boolean {
   if (!/-\d+$/.test(agent)) return false;
   if (agent.startsWith(`${parent}-`)) return true;
-  const kept = parent.slice(0, MAX_PARENT_CHARS - MARK_CHARS);
+  const kept = beginningOf(parent, MAX_PARENT_CHARS - MARK_CHARS);
   return agent.startsWith(kept) && CUT.test(agent.slice(kept.length));
 }
 
 /** An id that is too long is cut, and ends with a hash of the whole. */
 function shortened(id: string): string {
   if (id.length <= MAX_PARENT_CHARS) return id;
-  return `${id.slice(0, MAX_PARENT_CHARS - MARK_CHARS)}-${fnv1a(id).toString(16).padStart(8, '0')}`;
+  return `${beginningOf(id, MAX_PARENT_CHARS - MARK_CHARS)}-${fnv1a(id).toString(16).padStart(8, '0')}`;
 }

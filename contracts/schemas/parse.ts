@@ -3,6 +3,7 @@ import { HoldfastError } from '../errors/holdfast-error';
 import { asJson } from '../text/as-json';
 import { z } from './zod';
 import { ownValue } from '../own';
+import { shortened } from '../text/well-formed';
 
 /** Refusals of signals are kept across continue-as-new, and key names may be as long as a message. */
 const SHOWN_FAULTS = 2_000;
@@ -113,4 +114,4 @@ function alternatives(errors: z.core.$ZodIssue[][]): string {
 }
 
 const shorten = (text: string, length = 200): string =>
-  text.length > length ? `${text.slice(0, length)}… (${text.length} characters)` : text;
+  text.length > length ? `${shortened(text, length)} (${text.length} characters)` : text;

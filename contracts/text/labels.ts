@@ -1,6 +1,7 @@
 // Texts for Temporal's web UI, which renders a workflow's summary and details as Markdown with HTML. Everything that a
 // model, a program or a person wrote goes through here first: it stays text, of bounded length. Pure.
 import { escapeActive, inertText, withoutActive } from './inert';
+import { beginningOf, endOf } from './well-formed';
 
 /* eslint-disable no-control-regex -- control characters are the point */
 /** ECMA-48: CSI, strings such as OSC, and the short sequences. */
@@ -18,7 +19,7 @@ const LABEL_CHARACTERS = 96;
 /** One line of plain text, at most about a hundred characters. */
 export function label(text: string, maxCharacters = LABEL_CHARACTERS): string {
   const line = withoutActive(text.replace(SEQUENCE, '')).replace(/ +/g, ' ').trim();
-  const characters = [...line.slice(0, 2 * maxCharacters + 2)];
+  const characters = [...beginningOf(line, 2 * maxCharacters + 2)];
   return characters.length > maxCharacters
     ? `${characters.slice(0, maxCharacters - 1).join('')}…`
     : characters.join('');
@@ -49,7 +50,7 @@ const inCode = (code: string): string => {
 
 /** The end of a multi-line text; invisible characters are written out. */
 export function fenced(whole: string, maxCharacters: number): string {
-  const text = inertText(whole.slice(-maxCharacters).replace(/^[\uDC00-\uDFFF]/, ''));
+  const text = inertText(endOf(whole, maxCharacters));
   // Longer than any run of backquotes in it, so that none of it ends the fence (CommonMark 4.5).
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

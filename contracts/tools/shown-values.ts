@@ -1,6 +1,7 @@
 // What the approver of a command or a call is shown: all of it, with long values cut one by one. Pure.
 import type { ShownValue } from './approvals';
 import { utf8Length } from '../schemas/session';
+import { beginningOf, endOf } from '../text/well-formed';
 
 /** Limits for one value, and for all values together. */
 const VALUE_CHARACTERS = 16_000;
@@ -46,8 +47,8 @@ export function cutValues(
 function cutValue(value: ShownValue, most: number): ShownValue {
   const { text } = value;
   if (text.length <= most) return value;
-  const head = text.slice(0, Math.ceil(most * 0.7)).replace(/[\uD800-\uDBFF]$/, '');
-  const tail = text.slice(text.length - Math.floor(most * 0.3)).replace(/^[\uDC00-\uDFFF]/, '');
+  const head = beginningOf(text, Math.ceil(most * 0.7));
+  const tail = endOf(text, Math.floor(most * 0.3));
   const omitted = text.length - head.length - tail.length;
   return { ...value, text: `${head}\n… ${omitted} characters …\n${tail}`, omitted: value.omitted + omitted };
 }

@@ -1,5 +1,6 @@
 // A remote connection to one local session: forwards requests to the session's holder, whose token never leaves this
 // machine, and reads the log.
+import { beginningOf } from '../../contracts/text/well-formed';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors/holdfast-error';
@@ -181,9 +182,7 @@ export class AttachConnection {
   /** Shown to others as the typist: the name that the person gives, and their address. */
   private named({ typist, size }: Verbs['attach']['request']): Verbs['attach']['request'] {
     if (!typist) return { typist: null, size: null };
-    const said = String(typist.who)
-      .replace(/[^\x20-\x7e]/g, '?')
-      .slice(0, MAX_NAME_CHARS);
+    const said = beginningOf(String(typist.who).replace(/[^\x20-\x7e]/g, '?'), MAX_NAME_CHARS);
     return { typist: { who: `${said} at ${this.peer.address}`, take: typist.take === true }, size };
   }
 

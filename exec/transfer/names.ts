@@ -4,6 +4,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { inertLine } from '../../contracts/text/inert';
 import type { Name } from './transfer-messages';
 import { bytesOf, nameOf } from './open-folder';
+import { shortened } from '../../contracts/text/well-formed';
 
 const MAX_NAME_BYTES = 255;
 const MAX_SHOWN = 400;
@@ -18,7 +19,7 @@ export const localPath = (text: string, cwd: string): Name =>
 /** As UTF-8 where it is, inert in a terminal. */
 export const shown = (path: Name): string => {
   const text = inertLine(bytesOf(path).toString('utf8'));
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return shortened(text, MAX_SHOWN);
 };
 
 /** One byte a character, none of them NUL. */

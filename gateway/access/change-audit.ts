@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AuditFile, type AuditLimits } from '../../system/log/audit-file';
 import { makeFolder } from '../../system/make-folder';
 import { RefusalCount } from './refusal-count';
+import { shortened } from '../../contracts/text/well-formed';
 
 export interface ChangeEntry {
   /** The token's id and name; null if nobody was let in. */
@@ -33,7 +34,7 @@ export class ChangeAudit {
   /** Never throws. */
   write(entry: ChangeEntry): void {
     const { hasLine, ...counted } = this.counted(entry);
-    if (hasLine) this.file.write({ ...entry, path: shortened(entry.path), ...counted });
+    if (hasLine) this.file.write({ ...entry, path: shortPath(entry.path), ...counted });
   }
 
   /** Of what somebody without the right to it can repeat for nothing. */
@@ -43,5 +44,4 @@ export class ChangeAudit {
   }
 }
 
-const shortened = (path: string): string =>
-  path.length > MAX_PATH_CHARS ? `${path.slice(0, MAX_PATH_CHARS)}…` : path;
+const shortPath = (path: string): string => shortened(path, MAX_PATH_CHARS);

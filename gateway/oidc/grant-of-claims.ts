@@ -3,6 +3,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { OidcSettings } from '../../contracts/gateway/oidc';
 import { ROLES } from '../../contracts/gateway/api';
 import type { Caller, Grant } from '../access/grants';
+import { beginningOf } from '../../contracts/text/well-formed';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -53,5 +54,5 @@ function nameOf(claims: Claims): string {
   const [found = 'somebody'] = NAMES.map((name) => claims[name]).filter(
     (one) => typeof one === 'string' && one !== '',
   );
-  return (found as string).slice(0, MAX_NAME_CHARS);
+  return beginningOf(found as string, MAX_NAME_CHARS);
 }

@@ -20,6 +20,7 @@ import { requireRole, type Caller } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';
 import { placeOf, type SessionPlace } from './session-place';
 import { refuse } from './refuse';
+import { beginningOf } from '../../contracts/text/well-formed';
 
 /** What a snapshot is drawn from. */
 const SNAPSHOT_BYTES = 512 * 1024;
@@ -63,7 +64,7 @@ export class TerminalConnection {
   ) {
     this.context = context;
     this.audit = audit;
-    this.name = caller.name.slice(0, MAX_NAME_CHARS);
+    this.name = beginningOf(caller.name, MAX_NAME_CHARS);
     client.on('message', (data, isBinary) => {
       try {
         this.take(read(data, isBinary), caller);

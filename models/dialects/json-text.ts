@@ -1,4 +1,5 @@
 // Reads JSON that a model wrote. Nearly valid JSON is not repaired: a guess could run something unintended.
+import { shortened } from '../../contracts/text/well-formed';
 
 /** The code that receives the value may be unable to walk a deeper one. */
 const MAX_DEPTH = 100;
@@ -47,5 +48,5 @@ const SHOWN_CHARACTERS = 200;
 /** A value as shown in a fault. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined';
-  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+  return shortened(text, SHOWN_CHARACTERS);
 }

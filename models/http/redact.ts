@@ -1,4 +1,5 @@
 // Removes keys from providers' messages: some repeat the key they were given, or its beginning and end.
+import { beginningOf, shortened } from '../../contracts/text/well-formed';
 
 const HIDDEN = '[hidden]';
 /** Pieces of a secret at least this long are removed; shorter ones are ordinary text. */
@@ -9,9 +10,9 @@ const MAX_CHARACTERS = 1_000;
 const MAX_READ = 20 * MAX_CHARACTERS;
 
 export function redact(text: string, secrets: readonly string[]): string {
-  let shown = text.slice(0, MAX_READ).replace(WORD, unmasked);
+  let shown = beginningOf(text, MAX_READ).replace(WORD, unmasked);
   for (const secret of secrets.filter(Boolean)) shown = without(shown, secret);
-  return shown.length <= MAX_CHARACTERS ? shown : `${shown.slice(0, MAX_CHARACTERS)}…`;
+  return shortened(shown, MAX_CHARACTERS);
 }
 
 /** Hides a provider's own masking, such as `sk-ab***yz`: the text around the stars belongs to a key. */

@@ -8,6 +8,7 @@ import { withPipes } from '../../system/processes/with-pipes';
 import { notBegun } from '../programs/not-begun';
 import type { ToolContext, ToolHost } from '../tool';
 import type { ConfinedAnswer, ConfinedCall } from './confined-call';
+import { endOf } from '../../contracts/text/well-formed';
 
 /** Limit for its error output. */
 const MAX_SAID_CHARACTERS = 2_000;
@@ -30,7 +31,7 @@ export async function runConfined(
   child.stdout.on('data', (data: Buffer) => answer.push(data));
   child.stderr
     .setEncoding('utf8')
-    .on('data', (text: string) => (said = (said + text).slice(-MAX_SAID_CHARACTERS)));
+    .on('data', (text: string) => (said = endOf(said + text, MAX_SAID_CHARACTERS)));
   child.stdin
     .on('error', () => undefined)
     .end(JSON.stringify({ ...call, wantsImages: addImage !== undefined }));

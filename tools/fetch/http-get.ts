@@ -4,6 +4,7 @@ import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import type { AddressGuard } from '../../system/address-guard';
 import { guardedRequest, isHttp } from './guarded-request';
 import { ENCODINGS, readBody, type Body } from './unpacked';
+import { beginningOf } from '../../contracts/text/well-formed';
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -64,7 +65,7 @@ const DEFAULT_HEADERS = {
 function targetOf(location: string, from: URL): URL {
   const target = URL.parse(location, from.href);
   if (target && isHttp(target)) return target;
-  const reason = `it redirects to ${location.slice(0, 200)}, allowed an address of http or https`;
+  const reason = `it redirects to ${beginningOf(location, 200)}, allowed an address of http or https`;
   throw new HoldfastError('fetch_failed', { got: from.href, reason });
 }
 

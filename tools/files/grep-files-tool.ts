@@ -20,6 +20,7 @@ import {
   wholeNumber,
 } from './host-files';
 import { hostOf, type Tool, type ToolContext } from '../tool';
+import { shortened } from '../../contracts/text/well-formed';
 
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 10_000;
@@ -87,8 +88,7 @@ export const grepFilesTool: Tool<Args, Found> = {
   },
 };
 
-const shorten = (text: string): string =>
-  text.length > MAX_LINE_CHARACTERS ? `${text.slice(0, MAX_LINE_CHARACTERS)}…` : text;
+const shorten = (text: string): string => shortened(text, MAX_LINE_CHARACTERS);
 
 async function filesOf(
   { include, path }: Pick<Args, 'include' | 'path'>,

@@ -6,6 +6,7 @@ import { jsonBytes } from '../../contracts/payload-size';
 import type { McpServerSettings } from './mcp-settings';
 import { jsonText, listOf, textOf, type Fields } from './reader/fields';
 import { readTool, type ListedTool } from './reader/read-tool';
+import { beginningOf } from '../../contracts/text/well-formed';
 
 /** A page holds a few dozen tools; this stops a server whose list never ends. */
 const MAX_PAGES = 200;
@@ -73,7 +74,8 @@ class ToolList implements ListedTools {
   add(page: unknown): void {
     const { settings } = this;
     const listed = listOf(page);
-    if (!listed) throw new Error(`its list of tools is none: got ${jsonText(page).slice(0, SHOWN_CHARS)}`);
+    if (!listed)
+      throw new Error(`its list of tools is none: got ${beginningOf(jsonText(page), SHOWN_CHARS)}`);
     for (const given of listed.filter((tool) => isEnabled(tool, settings))) {
       const what = `The tool ${nameOf(given) ?? 'without a name'} of the MCP server ${settings.name}`;
       try {

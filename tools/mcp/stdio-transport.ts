@@ -9,6 +9,7 @@ import { withPipes } from '../../system/processes/with-pipes';
 import type { StdioServer } from './mcp-settings';
 import { MessageLines } from './reader/message-lines';
 import { MessageReader } from './reader/message-reader';
+import { endOf } from '../../contracts/text/well-formed';
 
 /** A server should exit when its input ends; one that does not gets a signal, and is then killed. */
 const GRACE_MS = 2_000;
@@ -53,7 +54,7 @@ export class GroupStdioTransport implements Transport {
     this.child = child;
     child.stdout.on('data', (chunk: Buffer) => this.receive(chunk));
     child.stderr.on('data', (chunk: Buffer) => {
-      this.stderr = (this.stderr + chunk.toString()).slice(-STDERR_CHARS);
+      this.stderr = endOf(this.stderr + chunk.toString(), STDERR_CHARS);
     });
     // A program that has closed its output can answer nothing, even if it goes on.
     child.stdout.once('end', () => void this.close());

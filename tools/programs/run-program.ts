@@ -8,6 +8,7 @@ import { fileError } from '../files/host-files';
 import { notBegun, refusal } from './not-begun';
 import { openOutputPipe } from './output-pipe';
 import type { ToolHost } from '../tool';
+import { beginningOf } from '../../contracts/text/well-formed';
 
 /** From SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000;
@@ -92,7 +93,7 @@ function start({ argv, cwd, env, confine }: ProgramRequest, fd: number): ChildPr
     const { code = 'unknown' } = err as NodeJS.ErrnoException;
     throw new HoldfastError('invalid_input', {
       what: 'The command',
-      got: `${argv.join(' ').slice(0, 100)} (${code})`,
+      got: `${beginningOf(argv.join(' '), 100)} (${code})`,
       allowed: 'a program that the system can start',
       next:
         code === 'E2BIG'

@@ -1,4 +1,5 @@
 // Makes untrusted texts safe for generated code: as prose for comments and docstrings, and as quoted strings.
+import { beginningOf } from '../../contracts/text/well-formed';
 
 /** Controls, direction marks (which make code read differently from how it runs), invisible tags. */
 const INVISIBLE =
@@ -8,15 +9,14 @@ const INVISIBLE =
 /** Prose of at most `maxLength` characters, with LF as its only control; '' for anything but text. */
 export function plainText(text: unknown, maxLength: number): string {
   if (typeof text !== 'string') return '';
-  const whole = text
-    .slice(0, maxLength + 1)
+  const whole = beginningOf(text, maxLength + 1)
     .replace(/\r\n?|[\u2028\u2029]/g, '\n')
     .replaceAll('\t', '    ')
     .replace(INVISIBLE, '')
     .replace(/\p{Surrogate}/gu, '\ufffd')
     .replace(/[^\S\n]+$/gm, '')
     .trim();
-  return text.length > maxLength ? `${whole.slice(0, maxLength)} [...]` : whole;
+  return text.length > maxLength ? `${beginningOf(whole, maxLength)} [...]` : whole;
 }
 
 /** A string literal that Python, JavaScript and JSON read the same way. */

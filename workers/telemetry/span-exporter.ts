@@ -5,6 +5,7 @@ import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { NO_SPAN, type SpanData, type TellSpan } from '../../contracts/telemetry/trace';
 import { packageVersion } from '../../system/package-root';
 import { collectorHeaders, type TelemetrySettings } from '../configuration/configured-telemetry';
+import { beginningOf } from '../../contracts/text/well-formed';
 
 export interface SpanOutlet {
   tell: TellSpan;
@@ -40,7 +41,7 @@ export async function openSpans(
   const watched: typeof exporter = Object.assign(Object.create(exporter) as typeof exporter, {
     export: (...[spans, done]: Parameters<typeof exporter.export>) =>
       exporter.export(spans, (result) => {
-        const reason = result.error && reasonOf(result.error).slice(0, 300);
+        const reason = result.error && beginningOf(reasonOf(result.error), 300);
         if (reason !== undefined && reason !== fault) warn('traces could not be exported', { reason });
         fault = reason;
         done(result);

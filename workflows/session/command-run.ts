@@ -14,6 +14,7 @@ import { wasNotRun } from '../../contracts/sessions/not-run';
 import { refuse } from '../messages/refusal';
 import { summaryOfCommand } from './session-labels';
 import { bindToFolder, type RunningCommand } from './session-record';
+import { endOf } from '../../contracts/text/well-formed';
 
 /** Names as in the registries: nothing that a shell or an installer could misread. */
 const PACKAGE = /^@?[A-Za-z0-9][A-Za-z0-9._/-]*$/;
@@ -114,4 +115,4 @@ function installer(runtime: Runtime, name: string): string {
 }
 
 const refuseInstalled = (name: string, { output }: CommandView): never =>
-  refuse('install_failed', { got: name, reason: output.trim().slice(-SHOWN_CHARACTERS) });
+  refuse('install_failed', { got: name, reason: endOf(output.trim(), SHOWN_CHARACTERS) });

@@ -5,6 +5,7 @@ import { delimiter, dirname, isAbsolute } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { findOnPath } from '../../system/executable';
 import { withPipes } from '../../system/processes/with-pipes';
+import { endOf } from '../../contracts/text/well-formed';
 
 /** System folders come first: others may put programs elsewhere on a PATH. */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
@@ -118,7 +119,7 @@ export class Git {
 /** Collects the end of what a process writes to stderr. */
 export function lastWords(child: ChildProcessWithoutNullStreams): () => string {
   let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-MAX_SAID_BYTES)));
+  child.stderr.on('data', (chunk: Buffer) => (said = endOf(said + chunk.toString(), MAX_SAID_BYTES)));
   return () => said;
 }
 

@@ -9,6 +9,7 @@ import { Images } from './images';
 import { bytes } from '../notes';
 import { Patch } from '../../text/patch';
 import { readPatch, writtenFile, type FilePatch } from '../../text/read-patch';
+import { beginningOf } from '../../../contracts/text/well-formed';
 
 const RESULT_CHARS = 4_000;
 /** More than a line shows: all of it is in the unfolded call. */
@@ -29,7 +30,7 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
   const paths = patch?.files.map(({ path }) => path).join(', ');
   const firstLine = patch?.instead === undefined ? (main.split('\n', 1)[0] ?? '') : null;
   const first = [firstLine, paths]
-    .map((text) => text?.slice(0, SUMMARY_CHARS))
+    .map((text) => text && beginningOf(text, SUMMARY_CHARS))
     .filter(Boolean)
     .join(' · ');
   return (
@@ -96,7 +97,7 @@ function Result({ result }: { result: ToolResult }): VNode {
     <section>
       <p class="name">result</p>
       <pre class="screen" tabIndex={0} role="region" aria-label={exactLine(`Result of ${tool}`)}>
-        <ExactText text={isWhole.value ? content : content.slice(0, RESULT_CHARS)} />
+        <ExactText text={isWhole.value ? content : beginningOf(content, RESULT_CHARS)} />
       </pre>
       {!isWhole.value && (
         <button type="button" onClick={() => (isWhole.value = true)}>

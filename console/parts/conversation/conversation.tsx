@@ -12,6 +12,7 @@ import { Markdown } from '../../text/markdown';
 import { money } from '../notes';
 import { resultsOfReply } from './results-of-reply';
 import { howMany } from '../../text/how-many';
+import { endOf } from '../../../contracts/text/well-formed';
 
 const SHOWN = 200;
 const MORE = 500;
@@ -74,7 +75,7 @@ export function Conversation({ messages, live, place, fork, rewind }: Conversati
         <div class="message assistant live" aria-live="off">
           <span class="from">writing, not recorded yet</span>
           <pre class="plain-text">
-            <ExactText text={live.length > LIVE_CHARS ? `… ${live.slice(-LIVE_CHARS)}` : live} />
+            <ExactText text={live.length > LIVE_CHARS ? `… ${endOf(live, LIVE_CHARS)}` : live} />
           </pre>
         </div>
       )}

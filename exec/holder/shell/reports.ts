@@ -1,5 +1,6 @@
 // The lines that the driver in bash writes to the holder. Programs can write here too.
 import type { Socket } from 'node:net';
+import { endOf } from '../../../contracts/text/well-formed';
 
 /** A longer line is not a report. */
 const MAX_CHARS = 4_096;
@@ -9,7 +10,7 @@ export function readReports(from: Socket, onReport: (line: string) => void): voi
   let text = '';
   from.on('data', (chunk: Buffer) => {
     const lines = (text + chunk.toString('latin1')).split('\n');
-    text = (lines.pop() ?? '').slice(-MAX_CHARS);
+    text = endOf(lines.pop() ?? '', MAX_CHARS);
     for (const line of lines) onReport(line);
   });
 }

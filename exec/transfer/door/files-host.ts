@@ -14,6 +14,7 @@ import { effectOf, type FilesRequest, type Name } from '../transfer-messages';
 import { pathOf, resolved, shown } from '../names';
 import type { FilesConfig } from '../serve-files';
 import { told } from '../transfer-errors';
+import { endOf } from '../../../contracts/text/well-formed';
 
 /** How soon a change of the host's access affects open connections. */
 const ACCESS_EVERY_MS = 1_000;
@@ -91,9 +92,7 @@ export class FilesHost {
     const { stdin, stdout, stderr } = child;
     let said = '';
     let hasSpoken = false;
-    stderr
-      .setEncoding('utf8')
-      .on('data', (text: string) => (said = (said + text).slice(-MAX_SAID_CHARACTERS)));
+    stderr.setEncoding('utf8').on('data', (text: string) => (said = endOf(said + text, MAX_SAID_CHARACTERS)));
     stdout.once('data', () => (hasSpoken = true));
     stdin.on('error', () => undefined);
     socket.pipe(stdin);

@@ -4,6 +4,7 @@ import { isOfNetwork, isSyntaxError, ToldError, UnexpectedAnswer } from '../clas
 import type { WireCall } from '../wire-protocol';
 import { isObject } from '../../dialects/json-text';
 import { fieldsOf, textOf, type Fields } from './untrusted';
+import { beginningOf } from '../../../contracts/text/well-formed';
 
 const LOOK = 'look at base_url and wire_api';
 const SHOWN_CHARACTERS = 200;
@@ -18,7 +19,7 @@ export function answerFields(answer: unknown): Fields {
     throw new UnexpectedAnswer(`the answer is empty; ${LOOK}`);
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   throw new UnexpectedAnswer(
-    `got an answer that begins with ${JSON.stringify(text.slice(0, SHOWN_CHARACTERS))}, allowed a JSON object; ${LOOK}`,
+    `got an answer that begins with ${JSON.stringify(beginningOf(text, SHOWN_CHARACTERS))}, allowed a JSON object; ${LOOK}`,
   );
 }
 

@@ -1,5 +1,6 @@
 // The tools of a request as a wire protocol takes them. What cannot be made fit is left out, and the model is told: one tool
 // must not fail every request.
+import { beginningOf } from '../../../contracts/text/well-formed';
 import type { ToolDescription } from '../../../contracts/tools/tools';
 import type { WireApi } from '../../../contracts/models/model-names';
 import { MAX_FUNCTIONS } from '../../../contracts/models/function-limits';
@@ -95,8 +96,7 @@ function fitted(tool: ToolDescription, wireApi: WireApi): ToolDescription {
   if (wireApi === 'anthropic' || description.length <= MAX_DESCRIPTION) return { ...tool, parameters };
   const room = MAX_DESCRIPTION - GOES_ON.length;
   const at = Math.max(description.lastIndexOf(' ', room), description.lastIndexOf('\n', room));
-  // Not within a character.
-  const end = at > room / 2 ? at : room - (/[\uD800-\uDBFF]$/.test(description.slice(0, room)) ? 1 : 0);
+  const end = at > room / 2 ? at : beginningOf(description, room).length;
   const own = typeof parameters.description === 'string' ? [parameters.description] : [];
   return {
     ...tool,

@@ -1,6 +1,7 @@
 // Asks without a tool that the server does not take. Vendors refuse a whole request for one tool, in words that name it or its
 // place; each has rules that nobody documents.
 import type { ToolDescription } from '../../../contracts/tools/tools';
+import { beginningOf } from '../../../contracts/text/well-formed';
 
 const AT = [/function_?declarations\[(\d+)\]/i, /\btools(?:\.|\[)(\d+)/];
 const IS_ABOUT_TOOLS = /tool|function|schema/i;
@@ -36,7 +37,7 @@ export async function askWithout<T>({ tools, refused, redacted, ask }: AskedWith
       const name = blamed(err, offered);
       const tool = tools.find((one) => one.name === name);
       if (!tool || suspected.has(tool.parameters) || suspected.size >= refused.size + MAX_REFUSED) throw err;
-      suspected.set(tool.parameters, redacted((err as Error).message).slice(0, SHOWN_CHARS));
+      suspected.set(tool.parameters, beginningOf(redacted((err as Error).message), SHOWN_CHARS));
     }
   }
 }

@@ -1,4 +1,5 @@
 // Which histories of a server today's code does not replay: after any fault, that is a workflow which cannot go on.
+import { beginningOf } from '../../../contracts/text/well-formed';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import { WORKFLOWS } from '../../../contracts/messages';
 import { replayHistories } from '../../../testing';
@@ -33,6 +34,6 @@ async function eventsOf({ temporal }: HoldfastClient, workflowId: string): Promi
   const { events } = await temporal.workflow.getHandle(workflowId).fetchHistory();
   return (events ?? []).map(({ eventId, ...event }) => {
     const [kind = '', attributes] = Object.entries(event).find(([key]) => key.endsWith('Attributes')) ?? [];
-    return `${String(eventId)} ${kind} ${JSON.stringify(attributes).slice(0, SHOWN_CHARACTERS)}`;
+    return `${String(eventId)} ${kind} ${beginningOf(JSON.stringify(attributes), SHOWN_CHARACTERS)}`;
   });
 }

@@ -79,6 +79,15 @@ for (const [name, path] of ways) {
       return matches.map(({ file, line, text }) => `${file}:${line}:${text}`);
     };
 
+    // anthropics/claude-code#86560: Python cannot print half a surrogate pair.
+    test('a long line is never cut within a character', async () => {
+      for (const length of [498, 499, 500]) {
+        writeFileSync(join(grep.directory, 'long'), `${'b'.repeat(length)}😀😀\n`);
+        const [line = ''] = await found({ pattern: 'bbb', include: 'long' });
+        expect([length, line.endsWith('…'), line.isWellFormed()]).toEqual([length, true, true]);
+      }
+    });
+
     test.each<[object, string[]]>([
       [
         { include: '*.rs' },
