@@ -14,45 +14,51 @@ const EMOJI_SELECTOR = 0xfe0f;
 
 type CellWidth = 0 | 1 | 2;
 
-/** By code point, as in `propertiesOf`, plus 1; 0 if not known yet. */
-const known = new Uint8Array(0x11_0000);
-
 /** As xterm keeps them: whether it joins the character before it, above that the width, then a state of ours. */
 const JOINS = 1;
 const BECOMES_EMOJI = 8;
 const widthIn = (properties: number): CellWidth => ((properties >> 1) & 3) as CellWidth;
 
 function propertiesOf(codePoint: number): number {
-  // Most text.
-  if (codePoint >= 0x20 && codePoint < 0x7f) return 2;
-  const before = known[codePoint] ?? 0;
-  if (before > 0) return before - 1;
   const char = String.fromCodePoint(codePoint);
   const width = NONE.test(char) ? 0 : WIDE.test(char) && !NARROW.test(char) ? 2 : 1;
-  const properties = (width << 1) | (EMOJI.test(char) ? BECOMES_EMOJI : 0);
-  known[codePoint] = properties + 1;
-  return properties;
+  return (width << 1) | (EMOJI.test(char) ? BECOMES_EMOJI : 0);
 }
 
-const cellWidth = (codePoint: number): CellWidth => widthIn(propertiesOf(codePoint));
+interface Widths {
+  version: string;
+  wcwidth(codePoint: number): CellWidth;
+  charProperties(codePoint: number, preceding: number): number;
+}
 
-/** For `terminal.unicode`. */
-const CELL_WIDTHS = {
-  version: 'current',
-  wcwidth: cellWidth,
-  charProperties(codePoint: number, preceding: number): number {
-    const properties = propertiesOf(codePoint);
-    if (widthIn(properties) > 0 || widthIn(preceding) === 0) return properties;
-    const isEmoji = codePoint === EMOJI_SELECTOR && (preceding & BECOMES_EMOJI) > 0;
-    return ((isEmoji ? 2 : widthIn(preceding)) << 1) | JOINS;
-  },
-};
+/** For `terminal.unicode`, with what one terminal has asked for: the expressions are slow. */
+function cellWidths(): Widths {
+  const known = new Map<number, number>();
+  const knownProperties = (codePoint: number): number => {
+    // Most text.
+    if (codePoint >= 0x20 && codePoint < 0x7f) return 2;
+    const properties = known.get(codePoint) ?? propertiesOf(codePoint);
+    known.set(codePoint, properties);
+    return properties;
+  };
+  return {
+    version: 'current',
+    wcwidth: (codePoint) => widthIn(knownProperties(codePoint)),
+    charProperties(codePoint, preceding) {
+      const properties = knownProperties(codePoint);
+      if (widthIn(properties) > 0 || widthIn(preceding) === 0) return properties;
+      const isEmoji = codePoint === EMOJI_SELECTOR && (preceding & BECOMES_EMOJI) > 0;
+      return ((isEmoji ? 2 : widthIn(preceding)) << 1) | JOINS;
+    },
+  };
+}
 
 interface WithWidths {
-  unicode: { activeVersion: string; register(provider: typeof CELL_WIDTHS): void };
+  unicode: { activeVersion: string; register(provider: Widths): void };
 }
 
 export function useCellWidths({ unicode }: WithWidths): void {
-  unicode.register(CELL_WIDTHS);
-  unicode.activeVersion = CELL_WIDTHS.version;
+  const widths = cellWidths();
+  unicode.register(widths);
+  unicode.activeVersion = widths.version;
 }

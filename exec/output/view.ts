@@ -1,6 +1,7 @@
 // The bounded text of a session's output between two offsets: the beginning and the end of long output, with a note on
 // what is left out and where to read it.
 import { missingNote, type MissingPart, type Part } from '../../contracts/sessions/missing-output';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { countLines, isMissing, logEnd, logStart, missingParts, readWhole } from './log-reader';
 import { partsWithin } from './lost-parts';
 import { renderText } from './render';
@@ -147,7 +148,7 @@ async function headAndTail(path: string, from: number, to: number): Promise<Outp
   };
 }
 
-/** The beginning of the line that goes on at an offset; empty if it is long, or no longer there. */
+/** The beginning of the line that goes on at an offset; empty if it is long, or can no longer be read. */
 function lineBefore(path: string, at: number): Buffer {
   const start = Math.max(logStart(path), at - MAX_LINE_BYTES);
   if (start >= at) return Buffer.alloc(0);
@@ -156,7 +157,7 @@ function lineBefore(path: string, at: number): Buffer {
     const end = data.lastIndexOf(0x0a);
     return end < 0 && start > 0 ? Buffer.alloc(0) : data.subarray(end + 1);
   } catch (err) {
-    if (!isMissing(err)) throw err;
+    if (!(err instanceof HoldfastError)) throw err;
     return Buffer.alloc(0);
   }
 }

@@ -11,8 +11,9 @@ const LISTS = ['cli/commands', 'bench/groups'];
  * command), and entry points.
  */
 const SHARED = [
-  ...['agent', 'approvals', 'configuration', 'host', 'host-activities', 'live-tokens', 'offered-tools'],
+  ...['agent', 'approvals', 'configuration', 'file-reach', 'host', 'host-activities', 'live-tokens'],
   ...[
+    'offered-tools',
     'registry-record',
     'remote-hosts',
     'session',

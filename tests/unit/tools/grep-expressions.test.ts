@@ -1,12 +1,12 @@
 // The same expressions by ripgrep and without it. strukto-ai/mirage#1170: a class that one of them does not know finds
 // nothing, and "no matches" is a false fact.
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { missingOf } from '../../helpers/run/programs';
 import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
 
-const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
+const noRipgrep = missingOf('rg');
 const empty = mkdtempSync(join(tmpdir(), 'holdfast-no-programs-'));
 afterAll(() => rmSync(empty, { recursive: true, force: true }));
 
@@ -77,8 +77,8 @@ const REFUSED = [
 ];
 
 for (const way of ['ripgrep', 'Node'] as const) {
-  const isHere = way === 'Node' || hasRipgrep;
-  (isHere ? describe : describe.skip)(`by ${way}${isHere ? '' : ' (not checked: no rg here)'}`, () => {
+  const missing = way === 'Node' ? undefined : noRipgrep;
+  (missing ? describe.skip : describe)(`by ${way}${missing ? ` (not checked: ${missing})` : ''}`, () => {
     let grep: ToolOnHost;
     beforeAll(() => {
       grep = toolOnHost('grep_files', way === 'Node' ? { PATH: empty } : {});

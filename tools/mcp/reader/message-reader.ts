@@ -3,7 +3,7 @@
 // that is an answer becomes one that the client takes, if only to say that it cannot be read.
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { fieldsOf, isObject, jsonText, textOf, type Fields } from './fields';
-import { parseJson } from './json-text';
+import { parseJson } from './server-json';
 
 const INTERNAL_ERROR = -32_603;
 /** Of a text that is no JSON: it was meant as one. */

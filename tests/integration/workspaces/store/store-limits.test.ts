@@ -13,17 +13,17 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { count } from '../../helpers/run/long-run';
-import { until } from '../../helpers/until';
-import { smallDisk } from '../exec/output/small-disk';
-import { TestWorkspace } from './workspace';
-import { WITHOUT_LIMITS } from '../../../contracts/workspaces/file-reach';
-import { DEFAULT_CHECKPOINTS } from '../../../contracts/workspaces/settings';
-import { tryLock } from '../../../system/lock';
-import { Git, GitFailure } from '../../../workspaces/git/git-run';
-import { Store } from '../../../workspaces/git/store';
-import { Breather } from '../../../system/processes/breather';
-import { Workspaces } from '../../../workspaces/workspaces';
+import { count } from '../../../helpers/run/long-run';
+import { until } from '../../../helpers/until';
+import { smallDisk } from '../../exec/output/small-disk';
+import { TestWorkspace } from '../workspace';
+import { WITHOUT_LIMITS } from '../../../../contracts/workspaces/file-reach';
+import { DEFAULT_CHECKPOINTS } from '../../../../contracts/workspaces/settings';
+import { tryLock } from '../../../../system/lock';
+import { Git, GitFailure } from '../../../../workspaces/git/git-run';
+import { Store } from '../../../../workspaces/git/store';
+import { Breather } from '../../../../system/processes/breather';
+import { Workspaces } from '../../../../workspaces/workspaces';
 
 let work: TestWorkspace;
 const at = (path: string): string => join(work.cwd, path);
