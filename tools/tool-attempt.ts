@@ -64,7 +64,7 @@ async function runWhereItBelongs(tool: Tool, args: unknown, context: ToolContext
   const { host, signal } = context;
   const confine = tool.usesFiles ? host?.confine : undefined;
   if (!host || !confine) return tool.run(args, context);
-  const call = { tool: tool.name, args, cwd: host.cwd };
+  const call = { tool: tool.name, args, cwd: host.cwd, askedAt: context.askedAt };
   return runConfined(call, { host: { ...host, confine }, signal, addImage: context.addImage });
 }
 

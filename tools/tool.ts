@@ -62,6 +62,8 @@ export interface ToolContext {
   callsLeft?: number | undefined;
   /** What the turn's sub-agents may still use of its limits. */
   budgetLeft?: ToolInvocation['budgetLeft'];
+  /** When the approval that it runs with was asked for, in milliseconds since 1970. Undefined: it needed none. */
+  askedAt?: number | undefined;
   /** The calling script; null for the model. */
   caller: ToolCaller | null;
   /** Null for tools that run anywhere. */

@@ -49,7 +49,7 @@ export function createToolActivities({
   confirm,
 }: ToolDependencies): ToolActivities {
   const contextOf = (
-    { agent, key, settings, caller, callsLeft, budgetLeft }: ToolInvocation,
+    { agent, key, call, settings, caller, callsLeft, budgetLeft }: ToolInvocation,
     signal: AbortSignal,
   ): ToolContext => {
     const { attempt } = Context.current().info;
@@ -58,8 +58,8 @@ export function createToolActivities({
       throw new HoldfastError('foreign_session', { got: named, host: host.name });
     const cwd = caller?.cwd ?? settings.cwd ?? host?.cwd ?? '';
     const place = host && { ...host, ...host.confinedFor?.(agent), cwd: absoluteFolder(cwd) };
-    const left = { callsLeft, budgetLeft };
-    return { agent, key, attempt, settings, client, signal, ...left, caller: caller ?? null, host: place };
+    const more = { callsLeft, budgetLeft, askedAt: call.hold?.askedAt };
+    return { agent, key, attempt, settings, client, signal, ...more, caller: caller ?? null, host: place };
   };
   /** Everything that can fail before a tool is run: the error says that it was not. */
   const readiness = async (

@@ -47,6 +47,16 @@ export const POLICY_ERRORS = {
       'nothing was approved.',
     () => 'Run `holdfast approve ID --show`, then send the id and the hash, as `holdfast approve` does.',
   ),
+  approval_outdated: entry(
+    65,
+    false,
+    'none',
+    (f: With<'got'>) =>
+      `The file ${f.got} was changed after the approval of this call was asked for: it was for the file as it was then. ` +
+      'Nothing was changed.',
+    () =>
+      'Read the file as it is now, and call again with what it should hold: the new call needs its own approval.',
+  ),
   approval_changed: entry(
     65,
     false,

@@ -107,6 +107,7 @@ const toolHold = z.object({
   what: text,
   secret: z.optional(z.boolean()),
   values: z.optional(z.array(shownValue)),
+  askedAt: z.optional(z.number()),
 });
 const commandState = z.enum(['exited', 'running', 'waiting_input', 'lost']);
 const killedBy = z.object({

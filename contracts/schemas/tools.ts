@@ -50,6 +50,7 @@ const holdSchema = z.strictObject({
   place: z.optional(z.strictObject({ host: z.string(), cwd: z.nullable(z.string()) })),
   secret: z.optional(z.boolean()),
   values: z.optional(z.array(shownValue).check(z.maxLength(1_000))),
+  askedAt: z.optional(z.number()),
 });
 
 export const toolCallSchema = z.strictObject({

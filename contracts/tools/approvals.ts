@@ -52,6 +52,8 @@ export interface ToolHold extends Hold {
   secret?: boolean;
   /** What is shown of arguments that are not sent with the call. */
   values?: ShownValue[];
+  /** When its approval was asked for, in milliseconds since 1970 by the server's clock. Absent until it is approved. */
+  askedAt?: number;
 }
 
 /** A pending approval. */

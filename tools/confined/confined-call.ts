@@ -8,6 +8,8 @@ export interface ConfinedCall {
   args: unknown;
   /** The folder that relative paths start from. */
   cwd: string;
+  /** As in `ToolContext`. */
+  askedAt?: number | undefined;
   /** Whether the caller is a model, which can be shown images. */
   wantsImages: boolean;
 }

@@ -23,7 +23,13 @@ const TOOLS: readonly Tool[] = [
 ];
 
 async function main(): Promise<void> {
-  const { tool: name, args, cwd, wantsImages } = JSON.parse(await text(process.stdin)) as ConfinedCall;
+  const {
+    tool: name,
+    args,
+    cwd,
+    askedAt,
+    wantsImages,
+  } = JSON.parse(await text(process.stdin)) as ConfinedCall;
   const tool = TOOLS.find((one) => one.name === name);
   const env = Object.fromEntries(
     Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined),
@@ -37,6 +43,7 @@ async function main(): Promise<void> {
   const context: Partial<ToolContext> = {
     signal: new AbortController().signal,
     host: { name: 'sandbox', cwd, env },
+    askedAt,
     ...(wantsImages && { addImage }),
   };
   const answer = await answerOf(async () => {

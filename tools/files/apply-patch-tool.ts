@@ -1,5 +1,7 @@
 // The tool `apply_patch`: changes files by a patch in the format of OpenAI's Codex, all of it or nothing.
+import { relative } from 'node:path';
 import * as z from 'zod/mini';
+import { refuseChangedSince } from './changed-since';
 import { onHost, plainText } from './host-files';
 import { changeFiles } from './patch/change-files';
 import { parsePatch } from './patch/parse-patch';
@@ -42,6 +44,8 @@ export const applyPatchTool: Tool<z.infer<typeof argsSchema>, string> = {
       'Call it from another folder, or use write_file with an absolute path.',
     );
     const plan = await planPatch(folder, parsePatch(input));
+    for (const [file, planned] of plan.contents)
+      if (planned === null) await refuseChangedSince(context.askedAt, file, { path: relative(folder, file) });
     context.signal.throwIfAborted();
     await changeFiles(plan.contents);
     return summaryOf(plan);

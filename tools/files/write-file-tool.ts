@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { prepareWrite } from './atomic-write';
+import { refuseChangedSince } from './changed-since';
 import { fileError, onHost, pathText, withoutHalves } from './host-files';
 import { makeFolders } from '../../system/make-folder';
 import { hostOf, type Tool } from '../tool';
@@ -28,6 +29,7 @@ export const writeFileTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resu
     const full = onHost(hostOf(context), path);
     try {
       if (createDirs) await makeFolders(dirname(full));
+      await refuseChangedSince(context.askedAt, full, { path, isSame: (text) => text === content });
       const prepared = await prepareWrite(full, content);
       try {
         await prepared.commit();

@@ -9,6 +9,7 @@ import type {
   DenyRequest,
   Hold,
   ShownValue,
+  ToolHold,
 } from '../../contracts/tools/approvals';
 import { APPROVAL_MESSAGES } from '../../contracts/messages/to-askers';
 import { ownValue, setOwn } from '../../contracts/own';
@@ -32,6 +33,10 @@ export interface Question extends Hold {
 /** Of all that wait, which a query answers and the next run is given: each at most 2 MB. Later ones are cut shorter. */
 const WAITING_CHARACTERS = 300_000;
 
+/** What is approved, with when that was asked; for the tool that it lets run. */
+export const withTime = (hold: ToolHold, askedAt: number | undefined): ToolHold =>
+  askedAt === undefined ? hold : { ...hold, askedAt };
+
 const rulesOf = ({ reasons }: Pick<Hold, 'reasons'>): string => reasons.map(({ rule }) => rule).join(', ');
 
 const outcomeOf = (answer: ApprovalsRecord['answers'][string] | undefined): object =>
@@ -53,11 +58,14 @@ export class Approvals {
     return this.record.waiting;
   }
 
-  /** Resolves when it is approved. Throws `approval_denied` and `approval_expired`. */
-  async ask(question: Question): Promise<void> {
+  /**
+   * Resolves when it is approved, with when it was asked, in milliseconds since 1970; undefined if its rules were approved
+   * before. Throws `approval_denied` and `approval_expired`.
+   */
+  async ask(question: Question): Promise<number | undefined> {
     const { id, hash, reasons, expiresMs, values } = question;
     const { record } = this;
-    if (reasons.every(({ rule }) => record.cleared.includes(rule))) return;
+    if (reasons.every(({ rule }) => record.cleared.includes(rule))) return undefined;
     const now = Date.now();
     const askedAt = new Date(now).toISOString();
     const expiresAt = new Date(now + expiresMs).toISOString();
@@ -91,6 +99,7 @@ export class Approvals {
     if (!answer) return refuse('approval_expired', { waitedMs: expiresMs, reasons: rules });
     if (!answer.approved)
       refuse('approval_denied', { reason: answer.reason ?? rules, by: answer.by ?? undefined });
+    return asked ? Date.parse(asked.askedAt) : now;
   }
 
   /** Nobody asks this any more, though it was carried here: the policy may have changed. */

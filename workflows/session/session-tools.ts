@@ -38,7 +38,7 @@ import {
   type ToolResults,
   type ToolResultsRequest,
 } from '../../contracts/tools/tools';
-import type { Approvals } from '../messages/approvals';
+import { withTime, type Approvals } from '../messages/approvals';
 import { idAgain } from './command-run';
 import { hostFailure } from '../host/host-activities';
 import { scriptCalled } from '../messages/metered';
@@ -257,7 +257,8 @@ export class SessionTools {
         advance(call, { type: 'held' });
         const values = hold.values ?? argumentsOf(args, hold.secret);
         const asked = { ...hold, id, agent: this.record.ref.agent, runs, values };
-        await this.approvals.ask({ ...asked, what: `script: ${hold.what}` });
+        const askedAt = await this.approvals.ask({ ...asked, what: `script: ${hold.what}` });
+        call.request = { ...call.request, hold: withTime(hold, askedAt) };
       }
       advance(call, { type: 'begun' });
       const answer = await this.invoke(call);

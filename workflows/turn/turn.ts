@@ -25,7 +25,7 @@ import { usageOfFailure } from '../../contracts/models/usage-of-failure';
 import { TURN_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
 import { AgentsWait } from './calls/agents-wait';
 import { AskedModel } from './asked-model';
-import { Approvals, listenToApprovals, newApprovals } from '../messages/approvals';
+import { Approvals, listenToApprovals, newApprovals, withTime } from '../messages/approvals';
 import { Listener } from '../messages/listener';
 import { OpenQuestions, QuestionsForAgent } from '../messages/open-questions';
 import { toolCalled, turnEnded } from '../messages/metered';
@@ -355,30 +355,28 @@ class Turn {
     const summary = label(headline ?? '') || label(call.tool);
     const callsLeft = this.budget.takeCall();
     if (callsLeft instanceof HoldfastError) return failedCall(call, callsLeft);
-    const refused = await this.refusalOf(call, key);
-    if (refused) return failedCall(call, refused);
+    const ruled = await this.approved(call, key);
+    if (ruled instanceof HoldfastError) return failedCall(call, ruled);
     const plan = ownValue(this.spawns.plans, call.callId);
     if (plan ?? call.runsOn === 'turn') this.budget.countOwn();
     if (call.runsOn === 'turn') return this.waitForAgents(call, key);
     const { left: budgetLeft } = this.budget;
     if (plan) return this.spawns.run({ agent, call, key, plan, budgetLeft, isReferredTo });
     const more = { ...(budgetLeft && { budgetLeft }), ...(isReferredTo && { wantsValue: true }) };
-    return callTool({ agent, key, call, settings, callsLeft, ...more }, summary);
+    return callTool({ agent, key, call: ruled, settings, callsLeft, ...more }, summary);
   }
 
-  /** Undefined if the policy or a person allows it. */
-  private async refusalOf(
-    { hold, denied, tool, args }: ToolCall,
-    key: string,
-  ): Promise<HoldfastError | undefined> {
+  /** With when its approval was asked for, if the policy or a person allows it; otherwise why it is refused. */
+  private async approved(call: ToolCall, key: string): Promise<ToolCall | HoldfastError> {
+    const { hold, denied, tool, args } = call;
     if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
-    if (!hold) return undefined;
+    if (!hold) return call;
     // The interruption answered everything that was waiting; nobody is asked after it.
     if (this.isInterrupted) return new HoldfastError('approval_denied', { reason: INTERRUPTED });
     try {
       const values = argumentsOf(args, hold.secret);
-      await this.approvals.ask({ id: key, agent: this.input.agent, runs: tool, values, ...hold });
-      return undefined;
+      const question = { id: key, agent: this.input.agent, runs: tool, values, ...hold };
+      return { ...call, hold: withTime(hold, await this.approvals.ask(question)) };
     } catch (err) {
       const known = fromFailure(err);
       if (isCancellation(err) || !known) throw err;

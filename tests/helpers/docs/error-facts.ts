@@ -73,6 +73,7 @@ export const ERROR_FACTS: Record<ErrorCode, ErrorFacts> = {
     reason: 'its connection was lost',
     delivered: 'what was sent to it may have arrived',
   },
+  approval_outdated: { got: 'notes.txt' },
   policy_denied: { reasons: 'destructive (line 1)' },
   approval_denied: { by: 'alice', reason: 'not here' },
   approval_expired: { waitedMs: 5, reasons: 'destructive' },

@@ -21,8 +21,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(place, { recursive: true }));
 
-function answer(tool: string, args: ConfinedCall['args']): ConfinedAnswer {
-  const call: ConfinedCall = { tool, args, cwd: work, wantsImages: false };
+function answer(tool: string, args: ConfinedCall['args'], askedAt?: number): ConfinedAnswer {
+  const call: ConfinedCall = { tool, args, cwd: work, askedAt, wantsImages: false };
   // Without ripgrep, so that the search is our own, in its thread.
   const { stdout, stderr } = spawnSync(process.execPath, [join(place, 'package', 'dist', 'confined.js')], {
     ...{ input: JSON.stringify(call), encoding: 'utf8', cwd: '/' },
@@ -47,4 +47,9 @@ test.each<[string, ConfinedCall['args'], unknown]>([
   ['apply_patch', { input: PATCH.join('\n') }, expect.stringContaining('a.txt')],
 ])('%s runs without the packages that Holdfast depends on', (tool, args, value) => {
   expect(answer(tool, args)).toMatchObject({ value });
+});
+
+test('a file that was changed after the approval of the call was asked for is not overwritten', () => {
+  const args = { file_path: 'a.txt', content: 'by the model' };
+  expect(answer('write_file', args, 1)).toMatchObject({ error: { code: 'approval_outdated' } });
 });

@@ -1,0 +1,20 @@
+// An approval is for the file as it was when it was asked for: what was written to it meanwhile is not overwritten.
+import { readFile, stat } from 'node:fs/promises';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
+
+/**
+ * Throws `approval_outdated` if a file was changed or created since the call's approval was asked for, unless the call itself
+ * has done that: an earlier attempt may have been cut off after it. By the time of the last change, which a rename sets as well.
+ */
+export async function refuseChangedSince(
+  askedAt: number | undefined,
+  file: string,
+  { path, isSame }: { path: string; isSame?: (text: string) => boolean },
+): Promise<void> {
+  if (askedAt === undefined) return;
+  const stats = await stat(file).catch(() => undefined);
+  // Opening it says what is wrong with anything else.
+  if (!stats?.isFile() || stats.ctimeMs <= askedAt) return;
+  if (isSame?.(await readFile(file, 'utf8').catch(() => ''))) return;
+  throw new HoldfastError('approval_outdated', { got: path });
+}
