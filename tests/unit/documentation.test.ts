@@ -1,12 +1,13 @@
-// What the documentation points to exists.
+// What the documentation points to exists, and what a new reader needs stays short.
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { program } from '../../cli/program';
 
 const root = join(__dirname, '..', '..');
 const pages = [
-  'README.md',
-  'bench/README.md',
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...['bench/README.md', 'examples/README.md', 'tests/README.md'],
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),
@@ -41,8 +42,34 @@ test('each file that docs/architecture.md names is there', () => {
   for (const name of named) expect([name, existsSync(join(root, name))]).toEqual([name, true]);
 });
 
-test('the README has at most 900 words', () => {
-  expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900);
+test('the README has at most 800 words', () => {
+  expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(800);
+});
+
+test('the CHANGELOG has a section for this version, and each of its entries is one line', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const [head = '', ...sections] = read('CHANGELOG.md').split(/^## /m);
+  const titles = sections.map((section) => section.split('\n')[0] ?? '');
+  expect(titles.filter((title) => title.split(' ')[0] === version)).toHaveLength(1);
+  expect(head).toContain('one line each');
+  const allowed = /^(|- \S.*|### \S.*|[A-Z0-9].*\.)$/;
+  const others = sections
+    .flatMap((section) => section.split('\n').slice(1))
+    .filter((line) => !allowed.test(line));
+  expect(others).toEqual([]);
+});
+
+test('each page of docs/ that the repository names is there', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
+  const readable = files.filter(
+    (path) =>
+      /(^[^.]+|^\.ci\/\w+|\.(ts|tsx|js|mjs|cjs|py|bash|sh|md|toml|ya?ml))$/.test(path) && existsSync(join(root, path)),
+  );
+  const named = readable.flatMap((path) =>
+    [...read(path).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([page]) => ({ path, page })),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter(({ page }) => !existsSync(join(root, page)))).toEqual([]);
 });
 
 test('each page is in the index', () => {
