@@ -1,5 +1,5 @@
 // What is asked of the workspaces of a host, and what is answered. Pure.
-import type { FileChanges } from '../contracts/workspaces/checkpoints';
+import type { FileChanges, MovedFiles } from '../contracts/workspaces/checkpoints';
 import type { FileReach } from '../contracts/workspaces/file-reach';
 import type { CheckpointSettings } from '../contracts/workspaces/settings';
 import type { MergeConflict } from './changes/merge-files';
@@ -60,6 +60,7 @@ export interface AppliedChanges {
   conflicts: MergeConflict[];
   /** Files of theirs that no checkpoint holds. */
   leftOut: string[];
+  movedAside?: MovedFiles;
   /** The state that the workspace has now, or would have. */
   hash: string;
 }

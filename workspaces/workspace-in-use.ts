@@ -13,13 +13,15 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';
+import type { RewoundFiles } from '../contracts/workspaces/checkpoints';
 import { crashPoint } from '../system/faults/crash-point';
 import { kindsOfChanges } from './changes/file-changes';
 import { changedByOthers, changedSince, namedPaths } from './changes/foreign-changes';
 import type { Merged } from './changes/merge-files';
 import { applyPlan, temporaryPrefix } from './files/apply-plan';
-import { planFiles } from './files/file-plan';
+import { planFiles, type FilePlan } from './files/file-plan';
 import { Inside } from './files/inside';
+import { comingBack, movedFor, type MovedAside } from './files/moved-aside';
 import type { ReachInside } from './files/reach-inside';
 import { factsKeeping, factsMessage, factsWith } from './git/facts';
 import {
@@ -37,6 +39,7 @@ import { Breather } from '../system/processes/breather';
 import { ignoredThen } from './look/ignored-then';
 import type { Surroundings } from './look/surroundings';
 import { keeperFor } from './record/keepers';
+import { movedAsideIn } from './record/checkpoint-parts';
 import { takeCheckpoint, type TakeChoice, type Taken } from './record/take-checkpoint';
 import type { WorkspaceFolder, WorkspaceState } from './record/workspace-state';
 import { foldersOn, type BytePath } from './byte-path';
@@ -54,6 +57,8 @@ interface Journal {
 
 /** Of a request that names no key: nothing repeats it. */
 const ONCE = '';
+
+export type Moved = Pick<RewoundFiles, 'hash' | 'movedAside'>;
 
 export interface Move extends Pick<Journal, 'agent' | 'request' | 'answer'> {
   key?: string | undefined;
@@ -225,8 +230,8 @@ export class WorkspaceInUse {
     return readCheckpoint(store.git, await this.add(agent, to, { changes, contents: [], facts }));
   }
 
-  /** Writes down what is to be done, and does it. Returns the state that the files have then. */
-  async move({ agent, before, to, request, key = ONCE, answer, onApplied }: Move): Promise<string> {
+  /** Writes down what is to be done, and does it. Returns the state that the files have then, and what was in the way. */
+  async move({ agent, before, to, request, key = ONCE, answer, onApplied }: Move): Promise<Moved> {
     const id = randomBytes(6).toString('hex');
     const journal = { id, agent, before: before.hash, to: to.hash, request, answer };
     writeJournal(this.folder.journal, journal);
@@ -275,10 +280,10 @@ export class WorkspaceInUse {
       theirs = new Set(),
       key = null,
     }: Pick<Move, 'onApplied'> & { theirs?: ReadonlySet<BytePath>; key?: string | null } = {},
-  ): Promise<string> {
+  ): Promise<Moved> {
     const { folder, choice } = this;
     const { git } = choice.store;
-    const { last } = folder.load(this.around.prefix);
+    const { last, aside } = folder.load(this.around.prefix);
     const [before, to, now] = await Promise.all([
       readCheckpoint(git, journal.before),
       readCheckpoint(git, journal.to),
@@ -290,23 +295,38 @@ export class WorkspaceInUse {
       before,
     };
     const plan = await planFiles(git, [now, to], only);
-    {
-      using inside = new Inside(this.around.root);
-      using objects = new ObjectReader(git);
-      const { reach } = this.choice;
-      await applyPlan(plan, { inside, reach, objects, breather: new Breather(), id: journal.id });
-    }
+    const { moved, known } = await this.apply(plan, to, {
+      ...{ id: journal.id, aside, paths: only.paths },
+    });
     crashPoint('rewind-applied');
     const { state } = await this.take(journal.agent, { also: plan.write.map(({ path }) => path) });
-    const hash = state.last?.commit ?? '';
-    const answer = JSON.stringify({ ...journal.answer, hash });
+    const done = { hash: state.last?.commit ?? '', ...movedAsideIn(moved) };
+    const answer = JSON.stringify({ ...journal.answer, ...done });
     // Not all of it was done: no later request is answered as if it were.
     const isWhole = theirs.size === 0;
-    folder.save({ ...state, rewound: isWhole ? { request: journal.request, answer, key } : null });
+    const rewound = isWhole ? { request: journal.request, answer, key } : null;
+    folder.save({ ...state, rewound, aside: known });
     crashPoint('rewind-recorded');
     if (isWhole) await onApplied?.();
     rmSync(folder.journal, { force: true });
-    return hash;
+    return done;
+  }
+
+  /** Returns what this rewind has moved aside, and all that is aside now. */
+  private async apply(
+    plan: FilePlan,
+    to: Recorded,
+    { id, aside, paths }: { id: string; aside: readonly MovedAside[]; paths: ReadonlySet<BytePath> },
+  ): Promise<{ moved: MovedAside[]; known: MovedAside[] }> {
+    const { store, reach } = this.choice;
+    const { git } = store;
+    using inside = new Inside(this.around.root);
+    using objects = new ObjectReader(git);
+    const back = await comingBack(plan, aside, { git, to, inside, reach });
+    await applyPlan(plan, { inside, reach, objects, breather: new Breather(), id, back });
+    const moved = movedFor(paths, id, inside);
+    const isNew = (one: MovedAside): boolean => !moved.some((other) => other.to === one.to);
+    return { moved, known: [...aside.filter((one) => isNew(one) && inside.stats(one.to)), ...moved] };
   }
 }
 

@@ -210,12 +210,15 @@ export class Workspaces {
       const answer: RewoundFiles = {
         ...{ hash: target.hash, before: before.hash, changes },
         ...notRestoredIn(
-          [...notRestored, ...reachable.kept].map(([path, why]) => ({ path: shownPath(path), why })),
+          // What rewinds have moved aside belongs to none of the states.
+          [...notRestored, ...reachable.kept]
+            .filter(([path]) => !state.aside.some(({ to }) => to === path))
+            .map(([path, why]) => ({ path: shownPath(path), why })),
         ),
       };
       if (dryRun) return answer;
       const moved = await use.move({ agent, before, to: target, request, key, answer, onApplied });
-      return { ...answer, hash: moved };
+      return { ...answer, ...moved };
     });
   }
 
@@ -267,7 +270,7 @@ export class Workspaces {
       const applied = await fileChanges(git, [ours, to]);
       const answer: AppliedChanges = { applied, conflicts, leftOut, hash };
       if (dryRun || hash === ours.hash) return answer;
-      return { ...answer, hash: await use.move({ agent, before: ours, to, request, key, answer }) };
+      return { ...answer, ...(await use.move({ agent, before: ours, to, request, key, answer })) };
     });
   }
 

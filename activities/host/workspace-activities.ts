@@ -49,7 +49,11 @@ export function createWorkspaceActivities({
         await ownership.confirm();
         access.check('a rewind', request.dryRun ? 'looks' : 'mutates');
         Context.current().heartbeat(progress());
-        const files = await workspaces.rewind({ agent, cwd: folderOf(cwd), ...request });
+        const files = await workspaces
+          .rewind({ agent, cwd: folderOf(cwd), ...request })
+          .catch(async (err: unknown) => {
+            throw namingRunning(err, await runningOf(sessions, { agent, host }));
+          });
         return { files, running: await runningOf(sessions, { agent, host }) };
       }, progress);
     },
@@ -91,6 +95,13 @@ export function createWorkspaceActivities({
       });
     },
   };
+}
+
+/** What runs in the agent's own sessions may have changed the files, and will again. */
+function namingRunning(err: unknown, running: readonly number[]): unknown {
+  if (!(err instanceof HoldfastError) || err.code !== 'workspace_changed' || running.length === 0) return err;
+  const named = `session${running.length === 1 ? '' : 's'} ${running.join(', ')}`;
+  return err.withFacts({ running: named });
 }
 
 /** Sessions of the agent here in which a command runs; one that does not answer counts as running. */

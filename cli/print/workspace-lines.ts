@@ -2,7 +2,13 @@
 import { counted } from '../../contracts/text/counted';
 import { inertLine, inertText } from '../../contracts/text/inert';
 import { label } from '../../contracts/text/labels';
-import { changedIn, countsText, notRestoredText, outcomeText } from '../../contracts/workspaces/change-texts';
+import {
+  changedIn,
+  countsText,
+  movedAsideText,
+  notRestoredText,
+  outcomeText,
+} from '../../contracts/workspaces/change-texts';
 import type { FileChange, FileChanges } from '../../contracts/workspaces/checkpoints';
 import type { ConversationStep } from '../../contracts/workspaces/conversation-steps';
 import type { RewindResult } from '../../contracts/workspaces/rewinds';
@@ -78,6 +84,7 @@ export function rewindRemarks({ result, isDry, undo, reset }: ToldRewind): strin
         : `${rest} are as they were after step ${to} again.`,
   ];
   return [
+    ...(files?.movedAside ? [`${movedAsideText(files.movedAside)}.`] : []),
     ...(files ? [...notRestoredLines(files), ...filesThen(files.changes)] : []),
     ...(messages === null
       ? []

@@ -1,5 +1,6 @@
 // What happened to files, in words. Pure.
 import type { Message } from '../../contracts/agents/agent';
+import { movedAsideText } from '../../contracts/workspaces/change-texts';
 import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
 import type {
   ChangeCounts,
@@ -88,6 +89,7 @@ export function resultWords({ step, to, files, messages, running }: RewindResult
       ? [`Commands still run in ${sessionsText(running)}, and may change files again.`]
       : []),
     ...(files?.notRestored ? [`${notRestoredWords(files.notRestored)}.`] : []),
+    ...(files?.movedAside ? [`${movedAsideText(files.movedAside)}.`] : []),
     ...(step === null ? ['To take it back, rewind to another step.'] : []),
   ];
   return [`Back to ${momentText(to)}: ${parts.join('; ')}.`, ...more].join(' ');

@@ -48,7 +48,8 @@ export function OutlookView({ of: { result, conflict }, isEnded, stop }: Outlook
       )}
       {conflict && (
         <div class="problem" role="alert">
-          Somebody else has changed files that this would change ({String(conflict.facts?.count ?? 'some')}):{' '}
+          Somebody else{conflict.facts?.running ? `, or what runs in ${String(conflict.facts.running)},` : ''}{' '}
+          has changed files that this would change ({String(conflict.facts?.count ?? 'some')}):{' '}
           <bdi class="path">
             <ExactLine text={String(conflict.facts?.got ?? '')} />
           </bdi>

@@ -1,7 +1,7 @@
 // What a model sees of a conversation: what no rewind has taken back, and of that the last summary, the messages that it
 // does not cover, and the files that stay in view. Pure.
 import type { Message, VisibleMessage } from './agent';
-import { countsText, notRestoredText } from '../workspaces/change-texts';
+import { countsText, movedAsideText, notRestoredText } from '../workspaces/change-texts';
 import { standingPlaces } from '../workspaces/conversation-steps';
 
 /** A message and its place in the whole conversation, by which summaries and rewinds count. */
@@ -76,6 +76,8 @@ function shown({ message }: Placed): VisibleMessage[] {
   // With the conversation, what it knows of the files came back, too.
   if (!files || keeps !== undefined) return [];
   const notRestored = files.notRestored === undefined ? '' : `; ${notRestoredText(files.notRestored)}`;
-  const text = `[The files of the workspace were brought back to what they were after step ${to}: ${countsText(files.counts)}${notRestored}.]`;
+  const { movedAside: moved } = files;
+  const movedAside = moved === undefined ? '' : `; ${movedAsideText({ count: moved, first: [] })}`;
+  const text = `[The files of the workspace were brought back to what they were after step ${to}: ${countsText(files.counts)}${notRestored}${movedAside}.]`;
   return [{ role: 'user', text }];
 }

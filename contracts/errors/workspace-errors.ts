@@ -7,10 +7,14 @@ export const WORKSPACE_ERRORS = {
     false,
     ({ begun }) => (begun ? 'possible' : 'none'),
     (f: With<'count' | 'got'>) =>
-      `Files that this would change were changed by somebody else (${f.count}): got ${f.got}; ` +
+      `Files that this would change were changed by somebody else${f.running ? `, or by what runs in ${f.running}` : ''} ` +
+      `(${f.count}): got ${f.got}; ` +
       `${f.begun ? 'an earlier attempt has changed other files' : 'nothing was changed'}.`,
-    () =>
-      'Look at them first. With `--force` they are changed all the same, and kept in a checkpoint before.',
+    (f) =>
+      f.running === undefined
+        ? 'Look at them first. With `--force` they are changed all the same, and kept in a checkpoint before.'
+        : 'Look at them first. With `--force --stop` what runs is ended, and they are changed all the same, and kept in a ' +
+          'checkpoint before.',
   ),
   workspace_moved: entry(
     65,

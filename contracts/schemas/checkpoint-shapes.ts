@@ -8,6 +8,8 @@ const orNull = <T extends z.core.SomeType>(schema: T): z.ZodMiniNullable<T> => z
 
 const someFiles = z.object({ count, first: z.array(z.object({ path: text, why: text })) });
 
+const movedFiles = z.object({ count, first: z.array(z.object({ path: text, to: text })) });
+
 export const changeCounts = z.object({ added: count, modified: count, deleted: count });
 export const checkpointOutcome = z.union([
   z.object({
@@ -36,7 +38,13 @@ export const rewindResult = z.object({
   step: orNull(count),
   to: count,
   files: orNull(
-    z.object({ hash: text, before: text, changes: fileChanges, notRestored: z.optional(someFiles) }),
+    z.object({
+      hash: text,
+      before: text,
+      changes: fileChanges,
+      notRestored: z.optional(someFiles),
+      movedAside: z.optional(movedFiles),
+    }),
   ),
   messages: orNull(count),
   running: z.array(count),
@@ -62,7 +70,13 @@ export const rewindMessage = z.object({
   id: z.optional(text),
   keeps: z.optional(count),
   files: z.optional(
-    z.object({ hash: text, before: text, counts: changeCounts, notRestored: z.optional(count) }),
+    z.object({
+      hash: text,
+      before: text,
+      counts: changeCounts,
+      notRestored: z.optional(count),
+      movedAside: z.optional(count),
+    }),
   ),
 });
 

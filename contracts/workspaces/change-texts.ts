@@ -1,5 +1,5 @@
 // Words for changes of files, the same wherever they are shown. Pure.
-import type { ChangeCounts, CheckpointOutcome } from './checkpoints';
+import type { ChangeCounts, CheckpointOutcome, MovedFiles } from './checkpoints';
 import { counted } from '../text/counted';
 
 /** For example `2 added, 1 deleted`. */
@@ -13,6 +13,14 @@ export function countsText(counts: ChangeCounts): string {
 /** Of a rewind: for example `1 file is not as it was`. */
 export const notRestoredText = (count: number): string =>
   `${counted(count, 'file')} ${count === 1 ? 'is not as it was' : 'are not as they were'}`;
+
+/** Of what was in the way: for example `1 file or folder was in the way: x is x.kept-1 now`. */
+export function movedAsideText({ count, first }: MovedFiles): string {
+  const what = count === 1 ? '1 file or folder was in the way' : `${count} files or folders were in the way`;
+  if (first.length === 0) return `${what} and moved aside`;
+  const named = first.map(({ path, to }) => `${path} is ${to} now`).join(', ');
+  return `${what}: ${named}${count > first.length ? ` and ${count - first.length} more` : ''}`;
+}
 
 /** How many paths. */
 export const changedIn = ({ added, modified, deleted }: ChangeCounts): number => added + modified + deleted;

@@ -48,6 +48,13 @@ export interface Checkpoint {
 export type CheckpointOutcome =
   ({ state: 'kept' } & Checkpoint) | { state: 'off' | 'missing'; reason: string };
 
+/** What is in no checkpoint and was in the way of files. */
+export interface MovedFiles {
+  count: number;
+  /** The first few: where each was, and where it is. */
+  first: { path: string; to: string }[];
+}
+
 /** What a rewind did to the files, or would do. */
 export interface RewoundFiles {
   /** The state that the workspace has now. */
@@ -60,4 +67,6 @@ export interface RewoundFiles {
    * the first few. Absent: none.
    */
   notRestored?: { count: number; first: SkippedFile[] };
+  /** It comes back when a rewind frees its place. Absent: nothing; a look does not know. */
+  movedAside?: MovedFiles;
 }

@@ -1,5 +1,5 @@
 // A folder of an agent's own: it begins as a copy of another workspace. Plain JSON, no I/O.
-import type { ChangeCounts, FileChanges, SkippedFile } from './checkpoints';
+import type { ChangeCounts, FileChanges, MovedFiles, SkippedFile } from './checkpoints';
 
 /** Part of an agent's input. */
 export interface WantedWorkspace {
@@ -44,4 +44,6 @@ export interface AppliedChanges {
   conflicts: SkippedFile[];
   /** Files that the checkpoint does not hold, so that nothing was done with them. */
   leftOut: string[];
+  /** As in `RewoundFiles`. */
+  movedAside?: MovedFiles;
 }

@@ -35,7 +35,10 @@ export interface Rewind {
     hash: string;
     before: string;
     counts: ChangeCounts;
-    /** How many files are not as they were. */ notRestored?: number;
+    /** How many files are not as they were. */
+    notRestored?: number;
+    /** How many files and folders were in the way. */
+    movedAside?: number;
   };
 }
 

@@ -1,7 +1,7 @@
 // The tool `apply_workspace`: brings what a sub-agent changed in a workspace of its own into the caller's.
 import * as z from 'zod/mini';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { countsText } from '../../contracts/workspaces/change-texts';
+import { countsText, movedAsideText } from '../../contracts/workspaces/change-texts';
 import type { FileChanges } from '../../contracts/workspaces/checkpoints';
 import { hostOf, type Tool } from '../tool';
 import { ownSubAgent } from './sub-agent';
@@ -32,13 +32,17 @@ export const applyWorkspaceTool: Tool<z.infer<typeof argsSchema>> = {
     if (!workspaces) throw new HoldfastError('internal', { reason: 'this host has no workspaces' });
     const { agent, settings, key } = context;
     const asked = { agent, key, cwd: settings.cwd ?? null, base, theirs: hash, dryRun };
-    const { applied, conflicts, leftOut } = await workspaces.apply(asked);
+    const { applied, conflicts, leftOut, movedAside } = await workspaces.apply(asked);
     if (conflicts.length > 0) {
       const paths = conflicts.map(({ path, why }) => `${path} (${why})`).join(', ');
       throw new HoldfastError('workspace_conflict', { agent: agentId, paths, ...(folder && { folder }) });
     }
     const done = `${dryRun ? 'Would apply' : 'Applied'}: ${countsText(applied.counts)}${listOf(applied)}`;
-    return leftOut.length === 0 ? done : `${done}\n${leftOutText(leftOut, folder)}`;
+    return [
+      done,
+      ...(movedAside ? [`${movedAsideText(movedAside)}.`] : []),
+      ...(leftOut.length > 0 ? [leftOutText(leftOut, folder)] : []),
+    ].join('\n');
   },
 };
 

@@ -121,6 +121,7 @@ export class AgentRewinds {
       before: rewound.files.before,
       counts: rewound.files.changes.counts,
       ...(rewound.files.notRestored && { notRestored: rewound.files.notRestored.count }),
+      ...(rewound.files.movedAside && { movedAside: rewound.files.movedAside.count }),
     };
     const recorded = { step, to, id, ...(keeps !== undefined && { keeps }), ...(files && { files }) };
     transcript.push({ role: 'rewind', ...recorded });
@@ -186,6 +187,7 @@ function answerAgain(
         ? {
             ...{ hash: files.hash, before: files.before, changes },
             ...(files.notRestored !== undefined && { notRestored: { count: files.notRestored, first: [] } }),
+            ...(files.movedAside !== undefined && { movedAside: { count: files.movedAside, first: [] } }),
           }
         : null,
     messages: keeps === undefined ? null : 0,

@@ -24,6 +24,7 @@ import type { ObjectReader } from '../git/object-reader';
 import type { Breather } from '../../system/processes/breather';
 import type { FilePlan, WrittenFile } from './file-plan';
 import { isAway, isDenied, withPlace, type Inside } from './inside';
+import { asideOf, type MovedAside } from './moved-aside';
 import type { ReachInside } from './reach-inside';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -40,6 +41,8 @@ export interface ApplyTools {
   breather: Breather;
   /** Names temporary files, and what is moved aside. */
   id: string;
+  /** What comes back once its place is free. */
+  back: readonly MovedAside[];
 }
 
 const isFolder = ({ mode }: BigIntStats): boolean => (mode & S_IFMT) === S_IFDIR;
@@ -69,7 +72,8 @@ class Applying {
   async files({ remove, dropFolders, folders, write, fileModes }: FilePlan): Promise<void> {
     await this.each(remove, (path) => this.remove(path));
     await this.each(dropFolders, (path) => this.dropFolder(path));
-    const { reach } = this.tools;
+    const { reach, back } = this.tools;
+    await this.each(back, (one) => this.bringBack(one));
     await this.each(
       folders.filter((path) => reach.mayChange(path)),
       (path) => this.makeFolder(path),
@@ -102,6 +106,15 @@ class Applying {
     this.open(folderOf(path));
     const stats = inside.stats(path);
     if (stats && isFolder(stats) && this.tools.reach.mayChange(path)) this.removeFolder(path);
+  }
+
+  private bringBack({ path, to }: MovedAside): void {
+    const { inside } = this.tools;
+    this.open(folderOf(path));
+    // Somebody may have put something there meanwhile.
+    if (inside.stats(path)) return;
+    quietly(() => this.rename(to, path));
+    inside.forget();
   }
 
   makeFolder(path: BytePath): void {
@@ -217,11 +230,7 @@ class Applying {
 
   private moveAside(path: BytePath): void {
     const { inside, id } = this.tools;
-    const free = (number: number): BytePath => {
-      const name = `${path}.kept-${id}${number === 0 ? '' : `-${number}`}`;
-      return inside.stats(name) ? free(number + 1) : name;
-    };
-    this.rename(path, free(0));
+    this.rename(path, asideOf(path, id, inside));
     inside.forget();
   }
 

@@ -77,7 +77,7 @@ export async function planFiles(
 
 const isFile = ({ mode }: TreeEntry): boolean => mode === 0o100644 || mode === 0o100755;
 
-async function allFolders(git: Git, { tree, facts }: Recorded): Promise<Set<BytePath>> {
+export async function allFolders(git: Git, { tree, facts }: Recorded): Promise<Set<BytePath>> {
   const folders = new Set(await foldersIn(git, tree));
   for (const empty of facts.empty) for (const folder of [...foldersOn(empty), empty]) folders.add(folder);
   return folders;

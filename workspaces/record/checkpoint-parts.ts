@@ -1,6 +1,7 @@
 // Parts of a checkpoint that follow from what was read. Pure.
 import type { RewoundFiles, SkippedFile } from '../../contracts/workspaces/checkpoints';
 import { joined, shownPath } from '../byte-path';
+import type { MovedAside } from '../files/moved-aside';
 import type { TreeChange } from '../git/object-writer';
 import type { ReadFiles } from './read-files';
 import type { StatIndex } from './stat-index';
@@ -42,3 +43,16 @@ export const skippedIn = (
   skipped: readonly SkippedFile[],
 ): { skipped?: { count: number; first: SkippedFile[] } } =>
   skipped.length === 0 ? {} : { skipped: { count: skipped.length, first: skipped.slice(0, FIRST_SKIPPED) } };
+
+/** As an answer says what was in the way. */
+export const movedAsideIn = (moved: readonly MovedAside[]): Pick<RewoundFiles, 'movedAside'> =>
+  moved.length === 0
+    ? {}
+    : {
+        movedAside: {
+          count: moved.length,
+          first: moved
+            .slice(0, FIRST_SKIPPED)
+            .map(({ path, to }) => ({ path: shownPath(path), to: shownPath(to) })),
+        },
+      };

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { BytePath } from '../byte-path';
+import type { MovedAside } from '../files/moved-aside';
 import { noFacts, type TreeFacts, type UsualModes } from '../git/facts';
 import type { FolderFact } from '../look/folder-scan';
 import { DamagedIndex, StatIndex } from './stat-index';
@@ -58,6 +59,8 @@ export interface WorkspaceState {
   off: { reason: string; until: number; /** Under which it is. */ limits?: string; isSlow?: true } | null;
   /** The last rewind, if nothing changed since. */
   rewound: Rewound | null;
+  /** What rewinds have moved aside, as long as it is there. */
+  aside: MovedAside[];
 }
 
 const newState = (cwd: string, prefix: BytePath): WorkspaceState => ({
@@ -75,6 +78,7 @@ const newState = (cwd: string, prefix: BytePath): WorkspaceState => ({
   keepers: new Map(),
   off: null,
   rewound: null,
+  aside: [],
 });
 
 /** The folder of one workspace in the store. */

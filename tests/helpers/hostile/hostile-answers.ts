@@ -277,6 +277,7 @@ const REWOUND: Whole<RewindResult> = {
   files: {
     ...{ hash: TEXT, before: TEXT, changes: CHANGES },
     notRestored: { count: 2, first: [{ path: TEXT, why: TEXT }] },
+    movedAside: { count: 2, first: [{ path: TEXT, to: TEXT }] },
   },
 };
 

@@ -1,8 +1,8 @@
 // Files that a rewind leaves alone: the ignore rules of the state to bring back hide them, or no checkpoint holds them.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentsWithFiles, run } from './agents-with-files';
-import { TestWorkspace } from './workspace';
+import { everythingIn, TestWorkspace } from './workspace';
 
 let work: TestWorkspace;
 const at = (path: string): string => join(work.cwd, path);
@@ -147,5 +147,84 @@ describe('a file that no checkpoint holds, and that an agent has deleted,', () =
     expect([json.code, JSON.parse(json.stdout)]).toMatchObject([3, { files: { notRestored: { count: 1 } } }]);
     expect(await agent.send('again')).toMatchObject({ answer: 'seen' });
     await agent.stop();
+  });
+});
+
+describe('what no checkpoint holds and is in the way', () => {
+  test.each(['*.log', '/x/keep.log'])(
+    'is moved aside, is named, and comes back when the rewind is undone (%s)',
+    async (rule) => {
+      work.write('.gitignore', `${rule}\n`);
+      work.write('x', 'a file');
+      const { hash: one } = await work.checkpoint();
+      const first = everythingIn(work.cwd);
+      work.remove('x');
+      work.write('x/keep.log', 'ignored');
+      work.write('x/b', 'recorded');
+      const { hash: two } = await work.checkpoint();
+      const second = everythingIn(work.cwd);
+
+      const rewound = await work.rewind(one, { expected: two });
+      const to = readdirSync(work.cwd).find((name) => name.startsWith('x.kept-'));
+      expect(rewound.movedAside).toEqual({ count: 1, first: [{ path: 'x', to }] });
+      expect(readFileSync(at(`${to}/keep.log`), 'utf8')).toBe('ignored');
+      expect(everythingIn(work.cwd, (path) => path === to)).toEqual(first);
+
+      const undone = await work.rewind(two, { expected: rewound.hash });
+      expect(undone.movedAside).toBeUndefined();
+      expect(everythingIn(work.cwd)).toEqual(second);
+      expect((await work.checkpoint()).hash).toBe(two);
+      // Again, since the name is another one each time.
+      const again = await work.rewind(one, { expected: two });
+      await work.rewind(two, { expected: again.hash });
+      expect(everythingIn(work.cwd)).toEqual(second);
+    },
+  );
+
+  test('stays aside where it is too large for a checkpoint: then its place is named as not restored', async () => {
+    work.workspaces = work.withSettings({ maxFileBytes: 10 });
+    work.write('a', 'small');
+    const { hash: one } = await work.checkpoint();
+    work.write('a', 'a large file');
+    const { hash: two } = await work.checkpoint();
+    const rewound = await work.rewind(one, { expected: two });
+    expect(rewound.movedAside).toMatchObject({ count: 1, first: [{ path: 'a' }] });
+    const undone = await work.rewind(two, { expected: rewound.hash });
+    expect(undone.notRestored).toEqual({ count: 1, first: [{ path: 'a', why: 'it has changed since' }] });
+    expect(readFileSync(at('a'), 'utf8')).toBe('small');
+    expect(readFileSync(at(rewound.movedAside?.first[0]?.to ?? ''), 'utf8')).toBe('a large file');
+  });
+
+  test('stays aside where something else has taken its place', async () => {
+    work.write('.gitignore', '*.log\n');
+    work.write('x', 'a file');
+    const { hash: one } = await work.checkpoint();
+    work.remove('x');
+    work.write('x/keep.log', 'ignored');
+    const { hash: two } = await work.checkpoint();
+    const rewound = await work.rewind(one, { expected: two });
+    work.remove('x');
+    work.write('x/keep.log', 'another');
+    const { hash: three } = await work.checkpoint();
+    await work.rewind(two, { expected: three });
+    expect(readFileSync(at('x/keep.log'), 'utf8')).toBe('another');
+    expect(readFileSync(at(`${rewound.movedAside?.first[0]?.to}/keep.log`), 'utf8')).toBe('ignored');
+  });
+
+  test('is left where the state to bring back holds it under its new name', async () => {
+    work.write('.gitignore', '/x/keep.log\n');
+    work.write('x', 'a file');
+    const { hash: one } = await work.checkpoint();
+    work.remove('x');
+    work.write('x/keep.log', 'ignored');
+    const { hash: two } = await work.checkpoint();
+    const { hash: rewound } = await work.rewind(one, { expected: two });
+    work.remove('x');
+    const { hash: without } = await work.checkpoint();
+    const names = readdirSync(work.cwd);
+    await work.rewind(rewound, { expected: without });
+    const { changes } = await work.rewind(without, { expected: rewound });
+    expect(changes.paths.map(({ path }) => path)).toEqual(['x']);
+    expect(readdirSync(work.cwd)).toEqual(names);
   });
 });

@@ -67,6 +67,29 @@ test.each(['checkpoint-read', 'checkpoint-stored'] as const)(
   },
 );
 
+test.each(['rewind-half', 'rewind-applied', 'rewind-recorded'] as const)(
+  'what a rewind moved aside that was killed at %s is in the answer when it is asked again, and comes back',
+  async (point) => {
+    work.write('.gitignore', '*.log\n');
+    for (const name of ['x', 'y']) work.write(name, 'a file');
+    const { hash: one } = await work.checkpoint();
+    for (const name of ['x', 'y']) {
+      work.remove(name);
+      work.write(`${name}/keep.log`, 'ignored');
+    }
+    const { hash: two } = await work.checkpoint();
+    const choice = { ...REWIND, to: one, expected: two };
+    await other('rewind', choice, point).ended;
+    const again = await work.rewind(one, choice);
+    expect(again.movedAside).toMatchObject({ count: 2, first: [{ path: 'x' }, { path: 'y' }] });
+    await work.rewind(two, { expected: again.hash });
+    expect(['x', 'y'].map((name) => readFileSync(at(`${name}/keep.log`), 'utf8'))).toEqual([
+      'ignored',
+      'ignored',
+    ]);
+  },
+);
+
 test.each(['rewind-journalled', 'rewind-half', 'rewind-applied', 'rewind-recorded'] as const)(
   'a rewind that is killed at %s is finished by the next process, and gives its answer when it is asked again',
   async (point) => {

@@ -244,11 +244,11 @@ describe('a sub-agent with a workspace of its own', () => {
     const folder = join(engine.dataDir, 'trees', 'local', `${id}-writer-1`);
     const [, ended = '', ...applied] = await resultsOf(agent);
     expect(JSON.parse(ended)).toMatchObject({ results: { [`${id}-writer-1`]: { folder } } });
-    const told = `A b.txt\nNot applied, since no checkpoint holds them (too large, or not readable): large. They are still in ${folder}.`;
+    const told = `Not applied, since no checkpoint holds them (too large, or not readable): large. They are still in ${folder}.`;
     expect(applied).toEqual([
-      `Would apply: 1 added\n${told}`,
-      `Applied: 1 added\n${told}`,
-      `Applied: 1 added\n${told}`,
+      `Would apply: 1 added\nA b.txt\n${told}`,
+      `Applied: 1 added\nA b.txt\n${told}`,
+      `Applied: nothing changed\n${told}`,
     ]);
     expect([existsSync(at('large')), statSync(join(folder, 'large')).size]).toEqual([false, 65 * MIB]);
   }, 60_000);

@@ -170,7 +170,12 @@ test('a rewind that is refused has ended nothing, though it was to stop what run
   await agent.send('write');
   writeFileSync(at('a'), 'mine\n');
   const stop = { stop: true };
-  await expect(agent.workspace.rewind(1, stop)).rejects.toMatchObject({ code: 'workspace_changed' });
+  await expect(agent.workspace.rewind(1, stop)).rejects.toMatchObject({
+    code: 'workspace_changed',
+    message: expect.stringMatching(
+      /somebody else, or by what runs in session 0 \(1\): got a; .*With `--force --stop` what runs is ended/s,
+    ) as string,
+  });
   expect(await agent.workspace.rewind(1, { force: true, dryRun: true })).toMatchObject({ running: [0] });
   expect(await agent.workspace.rewind(1, { ...stop, force: true })).toMatchObject({ running: [] });
   expect(text('a')).toBe('one\n');
