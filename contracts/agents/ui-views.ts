@@ -1,5 +1,5 @@
 // Views of the list in Temporal's web UI that an operator keeps. The web UI saves views in the browser: a link with
-// `savedQuery` adds one (docs/decisions/0027-who-waits.md). Pure.
+// `savedQuery` adds one (docs/decisions/0017-states-webhooks-metrics-and-logs.md). Pure.
 import { inAddress, workflowList } from '../text/labels';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../messages';
 

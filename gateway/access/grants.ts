@@ -20,7 +20,7 @@ export interface Caller extends Grant {
 
 /**
  * An admin makes tokens for any agent, so limiting one to some agents would limit nothing: there is no such grant
- * (docs/decisions/0037).
+ * (docs/decisions/0014-http-api-web-ui-and-file-copies.md).
  */
 export const isLimitedAdmin = ({ role, agents }: Grant): boolean =>
   role === 'admin' && !agents.includes(ALL_AGENTS);

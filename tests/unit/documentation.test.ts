@@ -34,11 +34,14 @@ test.each(pages)('each link of %s leads to a file and a heading that are there',
   }
 });
 
-test('each file that docs/architecture.md names is there', () => {
-  const named = [...read('docs/architecture.md').matchAll(/`([a-z-]+(?:\/[\w.-]+)+\.\w+)`/g)].map(
+const ABOUT_CODE = pages.filter((page) => /^(docs\/(architecture|decisions)|CONTRIBUTING)/.test(page));
+
+test.each(ABOUT_CODE)('each file of the source that %s names is there', (page) => {
+  // What the build makes is in dist.
+  const named = [...read(page).matchAll(/`((?!dist\/)[a-z-]+(?:\/[\w.-]+)+\.[a-z]+)`/g)].map(
     ([, name = '']) => name,
   );
-  expect(named.length).toBeGreaterThan(15);
+  if (!page.includes('decisions')) expect(named.length).toBeGreaterThan(15);
   for (const name of named) expect([name, existsSync(join(root, name))]).toEqual([name, true]);
 });
 
@@ -63,13 +66,29 @@ test('each page of docs/ that the repository names is there', () => {
   const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
   const readable = files.filter(
     (path) =>
-      /(^[^.]+|^\.ci\/\w+|\.(ts|tsx|js|mjs|cjs|py|bash|sh|md|toml|ya?ml))$/.test(path) && existsSync(join(root, path)),
+      /(^[^.]+|^\.ci\/\w+|\.(ts|tsx|js|mjs|cjs|py|bash|sh|md|toml|ya?ml))$/.test(path) &&
+      existsSync(join(root, path)),
   );
   const named = readable.flatMap((path) =>
     [...read(path).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([page]) => ({ path, page })),
   );
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter(({ page }) => !existsSync(join(root, page)))).toEqual([]);
+});
+
+test('decisions are numbered without a gap, and each has its number, a status and a date', () => {
+  const decisions = readdirSync(join(root, 'docs', 'decisions')).sort();
+  expect(decisions.length).toBeLessThanOrEqual(25);
+  decisions.forEach((name, index) => {
+    const number = index + 1;
+    expect(name).toMatch(new RegExp(`^${String(number).padStart(4, '0')}-[a-z-]+\\.md$`));
+    expect([name, read(`docs/decisions/${name}`)]).toEqual([
+      name,
+      expect.stringMatching(
+        new RegExp(`^# ${number}\\. .+\\n\\nStatus: accepted, last changed \\d{4}-\\d\\d-\\d\\d\\.\\n\\n`),
+      ),
+    ]);
+  });
 });
 
 test('each page is in the index', () => {

@@ -1,5 +1,5 @@
 // Worker Deployment Versioning: workflows are served by one build at a time, so that no run gets to a worker that does not
-// know its code. See docs/decisions/0043.
+// know its code. See docs/decisions/0019-upgrades.md.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Client } from '@temporalio/client';

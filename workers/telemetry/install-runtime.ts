@@ -1,5 +1,5 @@
 // The SDK's runtime of a process of ours, with the exporter of metrics that `[telemetry]` names. Ours go through the
-// same exporter (docs/decisions/0044-telemetry.md).
+// same exporter (docs/decisions/0017-states-webhooks-metrics-and-logs.md).
 import { Runtime, type Logger, type RuntimeOptions } from '@temporalio/worker';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { BUCKETS } from '../../contracts/telemetry/metrics';

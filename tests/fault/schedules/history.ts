@@ -1,5 +1,5 @@
 // What a schedule leaves behind, and the check of it: what callers were told, against what happened. Pure, so that
-// planted histories test it. The model: docs/decisions/0046-fault-schedules.md.
+// planted histories test it. The model: docs/decisions/0020-tests-embedding-and-layout.md.
 
 /**
  * What the caller of one effect was told. `done`: it happened. `possible`: it may have happened (`lost`,

@@ -1,6 +1,6 @@
 // Which test files are in which run: `npm test` has what counts most, in less than eight minutes on two cores, and
 // `npm run test:rest` the others; .ci/run runs both. `npm run test:long` repeats those with larger counts.
-// See docs/decisions/0028-a-suite-that-is-run.md.
+// See docs/decisions/0020-tests-embedding-and-layout.md.
 const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
