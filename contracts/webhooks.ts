@@ -70,7 +70,7 @@ export interface WebhookPlace {
 /** The place in the agents' own namespace. */
 export interface WebhookCursor extends WebhookPlace {
   /**
-   * Those in the namespaces of hosts, by name, since 0.3. A host can neither move another place than its own, nor be passed
+   * Those in the namespaces of hosts, by name. A host can neither move another place than its own, nor be passed
    * over while its namespace cannot be read. One that is not there yet begins at the agents' own place.
    */
   hosts?: Record<string, WebhookPlace>;

@@ -14,11 +14,17 @@ export interface RecordedHistory {
   history: History;
 }
 
-/** Writes a workflow's history into a file, to be replayed by later releases. */
-export async function recordHistory(client: HoldfastClient, workflowId: string, file: string): Promise<void> {
-  const history = await client.temporal.workflow.getHandle(workflowId).fetchHistory();
-  const content = { workflowId, history: JSON.parse(historyToJSON(history)) as unknown };
-  writeFileSync(file, `${JSON.stringify(content, null, 1)}\n`);
+/** Writes a workflow's history into a file, one event a line, to be replayed by later releases. Default: the latest run. */
+export async function recordHistory(
+  client: HoldfastClient,
+  workflowId: string,
+  file: string,
+  runId?: string,
+): Promise<void> {
+  const history = await client.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+  const { events } = JSON.parse(historyToJSON(history)) as { events: object[] };
+  const lines = events.map((event) => JSON.stringify(event)).join(',\n');
+  writeFileSync(file, `{"workflowId":${JSON.stringify(workflowId)},"history":{"events":[\n${lines}\n]}}\n`);
 }
 
 /** Reads a file, or every `.json` of a folder. Throws `invalid_input`, which names the file. */

@@ -43,7 +43,7 @@ import { FolderClaim } from './folder-claim';
 import { openBlobs } from './open-blobs';
 import { openSessions, type SessionParts } from './host/open-sessions';
 import { publishRegistry } from './tools/registry-record';
-import { toldAttributes } from './search-attributes';
+import { hasToldAttributes } from './search-attributes';
 import { connectServer } from './server-connection';
 import { TaskJournal, agentTasks } from './process/task-journal';
 import { openSpans } from './telemetry/span-exporter';
@@ -124,9 +124,8 @@ export async function composeWorkers(
     const server = await connectServer({ ...options, dataConverter });
     made.push(() => server.close());
     const { connection, namespace, client } = server;
-    const attributes = agents
-      ? await toldAttributes(client.temporal, (message, facts) => log.warn(message, facts))
-      : { state: false, notices: false };
+    const hasAttributes =
+      agents && (await hasToldAttributes(client.temporal, (message, facts) => log.warn(message, facts)));
     const facts = ownFacts(dataDir);
     const agentsQueue = client.server.queue;
     const queues = [...(agents ? [agentsQueue] : []), ...(host === null ? [] : [hostTaskQueue(host)])];
@@ -180,7 +179,7 @@ export async function composeWorkers(
     // A host in a namespace of its own takes no activities of turns.
     const hasCheckpoints = async (place: Place): Promise<boolean> =>
       isPlace(place) && (await client.namespaces.clientOf(place.host)) === client.temporal;
-    const serving = { quota, attributes, own, options, findProvider, findDialect, hasCheckpoints };
+    const serving = { quota, hasAttributes, own, options, findProvider, findDialect, hasCheckpoints };
     const agentOptions = { ...given, ...serving, warn };
     const hostOptions = {
       ...given,

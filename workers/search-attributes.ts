@@ -6,7 +6,6 @@ import { grpcCode, UNIMPLEMENTED } from '../client/delivery/grpc-code';
 import { lacksAttribute } from '../client/delivery/with-attributes';
 import { reasonOf } from '../contracts/errors/holdfast-error';
 import { SEARCH_ATTRIBUTES, SEARCH_ATTRIBUTE_TYPES } from '../contracts/messages';
-import { NOTICES_PATCH } from '../contracts/agents/notices';
 import { STATE_PATCH } from '../contracts/agents/work-state';
 
 /** temporal.api.enums.v1.IndexedValueType */
@@ -45,43 +44,36 @@ async function untilKnown(client: Client, names: readonly string[]): Promise<voi
   }
 }
 
-/** Which attributes the server has, of those that workflows set by themselves. */
-export interface ToldAttributes {
-  state: boolean;
-  notices: boolean;
-}
-
 /**
  * Workflows that were started without the attributes of their state set them only where the server has these: otherwise
- * each of their tasks would fail. The same for notices, which are younger.
+ * each of their tasks would fail.
  */
 export const activatesPatch =
-  (has: ToldAttributes): NonNullable<WorkerOptions['patchActivationCallback']> =>
+  (hasAttributes: boolean): NonNullable<WorkerOptions['patchActivationCallback']> =>
   ({ patchId }) =>
-    patchId === STATE_PATCH ? has.state : patchId === NOTICES_PATCH ? has.notices : true;
+    patchId !== STATE_PATCH || hasAttributes;
 
-/** What the server has now; what is in the way is told, and stops nothing. */
-export async function toldAttributes(
+/** Whether the server has the attributes that workflows set by themselves; what is in the way is told, and stops nothing. */
+export async function hasToldAttributes(
   client: Client,
   warn: (message: string, facts: { reason: string }) => void,
-): Promise<ToldAttributes> {
+): Promise<boolean> {
   try {
     await registerSearchAttributes(client);
-    return { state: true, notices: true };
+    return true;
   } catch (err) {
     warn('search attributes could not be registered', { reason: reasonOf(err) });
-    return existing(client).catch(() => ({ state: false, notices: false }));
+    return haveOperatorsMade(client).catch(() => false);
   }
 }
 
-/** Of a namespace whose operator registers attributes, and may have those of an earlier release. */
-async function existing(client: Client): Promise<ToldAttributes> {
+/** Of a namespace whose operator registers attributes. */
+async function haveOperatorsMade(client: Client): Promise<boolean> {
   const { operatorService } = client.connection as Connection;
   const { namespace } = client.options;
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
-  const has = (...names: string[]): boolean => names.every((name) => customAttributes[name] !== undefined);
   const { state, waitsFor, notices, noticedAt } = SEARCH_ATTRIBUTES;
-  return { state: has(state, waitsFor), notices: has(notices, noticedAt) };
+  return [state, waitsFor, notices, noticedAt].every((name) => customAttributes[name] !== undefined);
 }
 
 const ifCode =

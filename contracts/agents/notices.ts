@@ -16,9 +16,6 @@ export interface Notice extends NoticeId {
   at: string;
 }
 
-/** Patch of workflows that tell them, since 0.3; only where the server has the attributes. */
-export const NOTICES_PATCH = 'notices-in-attributes';
-
 const MAX_ID_CHARS = 120;
 /** The server allows 2 KiB for the value of one attribute. */
 const MAX_LIST_CHARS = 1_600;

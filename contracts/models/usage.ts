@@ -18,19 +18,5 @@ export function addUsage(one: Usage | null | undefined, other: Usage | null | un
 /** Dollars of the parts whose price is known: a part without a price lifts no limit. */
 export const pricedOf = (usage: Usage | null): number => usage?.costUsd ?? usage?.pricedUsd ?? 0;
 
-/**
- * The usage with every number that it lacks as 0, and an unknown cost as null: histories hold usages of own providers as
- * these wrote them, before replies were checked.
- */
-export const wholeUsage = (usage: Partial<Usage>): Usage => ({
-  inputTokens: numberOf(usage.inputTokens),
-  outputTokens: numberOf(usage.outputTokens),
-  cachedTokens: numberOf(usage.cachedTokens),
-  costUsd: typeof usage.costUsd === 'number' ? usage.costUsd : null,
-  ...(typeof usage.pricedUsd === 'number' && { pricedUsd: usage.pricedUsd }),
-});
-
-const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
-
 export const tokensOf = (usage: Usage | null): number =>
   usage === null ? 0 : usage.inputTokens + usage.outputTokens;

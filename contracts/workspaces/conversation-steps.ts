@@ -37,8 +37,6 @@ export interface ConversationStep {
 export interface RewindPlan {
   /** The state to bring back; null: it is not known. */
   hash: string | null;
-  /** What earlier releases brought back where `hash` is null: the nearest one that is known. */
-  nearest: string | null;
   /** The last known one; null: there is none. */
   expected: string | null;
   /** Changes since `hash` that were somebody else's. */
@@ -102,7 +100,6 @@ export function planRewind(messages: readonly Message[], to: number): RewindPlan
   });
   return {
     hash: states[at]?.hash ?? null,
-    nearest: known[lastBefore(known, isLater)]?.hash ?? null,
     expected: known.at(-1)?.hash ?? null,
     foreign,
     keeps: place,

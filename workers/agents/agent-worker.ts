@@ -12,7 +12,7 @@ import {
 import type { Tracing } from '../../activities/traced-activity';
 import type { SpanSinks } from '../../workflows/messages/traced';
 import { activityInterceptors } from '../telemetry/activity-interceptors';
-import { activatesPatch, type ToldAttributes } from '../search-attributes';
+import { activatesPatch } from '../search-attributes';
 import type { TaskJournal } from '../process/task-journal';
 import { stopsWithin } from '../worker-stop';
 import type { Deployment } from './deployment';
@@ -30,8 +30,8 @@ export interface AgentWorkerOptions
   identity: string;
   /** Undefined: it polls without a version. */
   deployment: Deployment | undefined;
-  /** Which search attributes the server has. */
-  attributes: ToldAttributes;
+  /** Whether the server has the search attributes that workflows set by themselves. */
+  hasAttributes: boolean;
   webhooks: WebhookDependencies;
   /** How long its steps may take to end once it is told to stop, in milliseconds. */
   drainMs?: number | undefined;
@@ -52,7 +52,7 @@ export function createAgentWorker({
   queue,
   identity,
   deployment,
-  attributes,
+  hasAttributes,
   webhooks,
   drainMs,
   tracing,
@@ -67,7 +67,7 @@ export function createAgentWorker({
     ...(dataConverter && { dataConverter }),
     workflowBundle: workflowBundle(dataConverter),
     ...(deployment && { workerDeploymentOptions: deployment.workerOptions }),
-    patchActivationCallback: activatesPatch(attributes),
+    patchActivationCallback: activatesPatch(hasAttributes),
     activities: {
       ...createAgentActivities({ ...dependencies, transcripts }),
       ...createToolActivities({ ...dependencies, host: null }),

@@ -11,7 +11,7 @@ import type { Deployment } from './deployment';
 import { EndedAgents } from './ended-agents';
 import { endPlaintextRuns } from './plaintext-runs';
 import { RepeatedLook } from '../repeated-look';
-import { activatesPatch, toldAttributes } from '../search-attributes';
+import { activatesPatch, hasToldAttributes } from '../search-attributes';
 import { endUnused, runInTime, stopsWithin } from '../worker-stop';
 import { workflowBundle } from '../workflow-bundle';
 
@@ -103,8 +103,9 @@ export class EnrolledHosts {
   private async createWorker(sessions: Client, deployment: Deployment | undefined): Promise<Worker> {
     const { connection, dataConverter, identity, warn } = this.options;
     const { namespace } = sessions.options;
-    // A namespace of an earlier release lacks the newer ones.
-    const told = await toldAttributes(sessions, (message, facts) => warn(message, { namespace, ...facts }));
+    const hasAttributes = await hasToldAttributes(sessions, (message, facts) =>
+      warn(message, { namespace, ...facts }),
+    );
     return Worker.create({
       connection,
       namespace,
@@ -113,7 +114,7 @@ export class EnrolledHosts {
       ...(dataConverter && { dataConverter }),
       workflowBundle: workflowBundle(dataConverter),
       ...(deployment && { workerDeploymentOptions: deployment.workerOptions }),
-      patchActivationCallback: activatesPatch(told),
+      patchActivationCallback: activatesPatch(hasAttributes),
       // Any other activity requested there fails at once, instead of waiting for a worker that must not exist.
       activities: { default: refuse },
       maxConcurrentActivityTaskExecutions: 10,

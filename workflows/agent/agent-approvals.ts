@@ -1,5 +1,5 @@
 // An agent's `approve` and `deny`: forwarded to the named session, otherwise to the running turn.
-import { condition, getExternalWorkflowHandle, patched } from '@temporalio/workflow';
+import { condition, getExternalWorkflowHandle } from '@temporalio/workflow';
 import type { Approval, ForSession } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
@@ -69,26 +69,22 @@ function placeOf(conversation: Conversation, { session, host, id, hash }: Answer
 function idOfTheOne({ to, meant }: Place, name: string, { hash }: Answer): string | undefined {
   const [one, ...others] = meant;
   const needsHash = name === AGENT_MESSAGES.approve.name && hash === undefined && messageGuard().demandsSeals;
-  // Since 0.3. Before, these were forwarded; remove the condition when no agent of 0.2 is open.
-  if ((others.length > 0 || needsHash) && patched('answers-to-one-question')) {
-    if (others.length > 0) throw unknown(`no id in ${to}`, meant.map(({ id }) => id).join(', '));
-    throw toFailure(new HoldfastError('approval_needs_hash', { allowed: one?.hash ?? '' }));
-  }
-  return others.length === 0 ? one?.id : undefined;
+  if (others.length > 0) throw unknown(`no id in ${to}`, meant.map(({ id }) => id).join(', '));
+  if (needsHash) throw toFailure(new HoldfastError('approval_needs_hash', { allowed: one?.hash ?? '' }));
+  return one?.id;
 }
 
 async function handOn(conversation: Conversation, signal: string, request: Answer): Promise<void> {
-  const { session, host, ...answer } = request;
-  // Since 0.3. Before, answers were forwarded unchecked; remove the old path when no agent of 0.2 is open.
-  const isChecked = patched('answers-to-what-waits');
-  if (isChecked) await condition(() => isKnown(conversation, request), TOLD_MS);
-  const place = isChecked ? placeOf(conversation, request) : undefined;
-  const id = place && idOfTheOne(place, signal, request);
-  const to = place?.to ?? placeBefore(conversation, session, host);
+  await condition(() => isKnown(conversation, request), TOLD_MS);
+  const place = placeOf(conversation, request);
+  const id = idOfTheOne(place, signal, request);
+  const answer = { ...request, ...(id !== undefined && { id }) };
+  delete answer.session;
+  delete answer.host;
   try {
-    await getExternalWorkflowHandle(to).signal(signal, { ...answer, ...(id !== undefined && { id }) });
+    await getExternalWorkflowHandle(place.to).signal(signal, answer);
   } catch {
-    throw unknown(to, 'a session of this agent, or its running turn');
+    throw unknown(place.to, 'a session of this agent, or its running turn');
   }
 }
 
@@ -99,11 +95,4 @@ function isKnown(conversation: Conversation, request: Answer): boolean {
   } catch {
     return false;
   }
-}
-
-function placeBefore(conversation: Conversation, session: Answer['session'], host: Answer['host']): string {
-  const { agent, host: own, currentTurn } = conversation.state();
-  const to = session === undefined ? currentTurn : sessionWorkflowId({ agent, host: host ?? own, session });
-  if (to === null) throw unknown('no running turn', 'a session of this agent, or its running turn');
-  return to;
 }

@@ -4,7 +4,6 @@ import type { AgentResult, AgentState } from '../../contracts/agents/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../contracts/ids';
 import { atTime, fenced, inMarkdown, listLink, messageList, workflowLink } from '../../contracts/text/labels';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
-import { wholeUsage } from '../../contracts/models/usage';
 import { questionDetails } from '../messages/approval-labels';
 import { counted } from '../../contracts/text/counted';
 
@@ -62,7 +61,7 @@ function agentList({ agents }: AgentState, namespace: string): string {
 
 function usageLine({ usage }: AgentState): string {
   if (!usage) return '';
-  const { inputTokens, cachedTokens, outputTokens, costUsd } = wholeUsage(usage);
+  const { inputTokens, cachedTokens, outputTokens, costUsd } = usage;
   const cost = costUsd === null ? '' : `, $${costUsd.toFixed(4)}`;
   return inMarkdown(
     `Tokens so far: ${inputTokens} in (${cachedTokens} from the cache), ${outputTokens} out${cost}`,

@@ -1,6 +1,6 @@
 // The messages that an agent accepts. Signals and updates feed the same conversation; a malformed signal is recorded
 // as refused and never fails a workflow task.
-import { currentUpdateInfo, patched, workflowInfo } from '@temporalio/workflow';
+import { currentUpdateInfo, workflowInfo } from '@temporalio/workflow';
 import type { AgentResult, RecoverRequest } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
@@ -32,11 +32,6 @@ export function listen(conversation: Conversation): void {
     isAlive();
     // What a turn asks for, and what ends it, cannot wait for the next run, which begins after the turn.
     if (!conversation.phase.isWorking) isTaking();
-  };
-  /** For signals of turns: in earlier releases, these were refused while the agent was draining. */
-  const isOpenToTurn = (): void => {
-    isOpen();
-    if (conversation.isDraining && !patched('draining-agents-serve-their-turn')) isTaking();
   };
   const listener = new Listener({
     admit: (parse) => {
@@ -136,7 +131,7 @@ export function listen(conversation: Conversation): void {
   });
   listener.signal(MESSAGES.agentEnded, ({ agentId, result }) => agents.ended(agentId, result));
 
-  listener.signal(MESSAGES.spawnAgents, (request) => void agents.spawnForTurn(request, isOpenToTurn));
+  listener.signal(MESSAGES.spawnAgents, (request) => void agents.spawnForTurn(request, isOpen));
 
   listenToAnswers(conversation);
 

@@ -1,5 +1,5 @@
 // An agent's `rewind`: brings back files, the conversation or both, between two turns. Recorded as a step of its own.
-import { CancellationScope, condition, patched } from '@temporalio/workflow';
+import { CancellationScope, condition } from '@temporalio/workflow';
 import type { AgentSettings, Message } from '../../contracts/agents/agent';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -43,9 +43,9 @@ export class AgentRewinds {
     return this.asked > 0;
   }
 
-  /** One that has begun is to be recorded. In earlier releases, an agent ended in the middle of one that came by signal. */
+  /** One that has begun is to be recorded. */
   get delayEnd(): boolean {
-    return this.isRewinding && patched('agents-end-after-rewinds');
+    return this.isRewinding;
   }
 
   /** Of the turn that has just ended. Until it has a checkpoint, what it did to files looks like somebody else's. */
@@ -61,9 +61,7 @@ export class AgentRewinds {
   /** Once what ran in it has ended. */
   async recordCutStep(): Promise<void> {
     const { agent, settings, transcript } = this.of;
-    // Since 0.3; before, it had none. Asked only then: no other history has the patch.
-    if (this.cut && patched('checkpoints-of-cut-steps'))
-      transcript.push(await takeCheckpoint({ agent, settings, ...this.cut }));
+    if (this.cut) transcript.push(await takeCheckpoint({ agent, settings, ...this.cut }));
     this.cut = null;
   }
 
@@ -88,9 +86,9 @@ export class AgentRewinds {
     if (done) return answerAgain(done, request, id);
     const isRecorded = (): boolean => this.cut === null || this.of.endReason() !== undefined;
     if (!isRecorded()) await CancellationScope.nonCancellable(() => condition(isRecorded));
-    // It was asked for before the stop, and waited for another one. In earlier releases it was carried out all the same.
+    // It was asked for before the stop, and waited for another one.
     const reason = this.of.endReason();
-    if (reason !== undefined && patched('stop-ends-waiting-rewinds')) refuse('agent_closed', { reason });
+    if (reason !== undefined) refuse('agent_closed', { reason });
     // A stop in the middle must not leave files that the conversation knows nothing of.
     return CancellationScope.nonCancellable(() => this.carryOut(request, id));
   }
@@ -105,9 +103,8 @@ export class AgentRewinds {
     const { transcript } = this.of;
     const plan = planRewind(transcript.messages, to);
     if (stop && !dryRun) {
-      // In earlier releases, a rewind that was then refused had ended what ran.
-      if (what !== 'conversation' && patched('rewind-looks-before-it-stops'))
-        await this.files({ ...request, dryRun: true }, plan, id);
+      // One that is refused then ends nothing.
+      if (what !== 'conversation') await this.files({ ...request, dryRun: true }, plan, id);
       await this.of.resetSessions(`rewind to step ${to}`);
     }
     const rewound = what === 'conversation' ? null : await this.files(request, plan, id);
@@ -130,11 +127,10 @@ export class AgentRewinds {
 
   private async files(
     { to, dryRun = false, force = false }: RewindRequest,
-    { expected, foreign, ...plan }: RewindPlan,
+    { hash, expected, foreign }: RewindPlan,
     key: string,
   ): Promise<RewoundWorkspace> {
     const { agent, settings } = this.of;
-    const hash = stateOf(plan);
     if (hash === null) throw new HoldfastError('no_checkpoint', { got: `step ${to}`, allowed: NO_FILES });
     const host = hostNameOf(settings);
     const { rewindWorkspace } = workspacesOn(host, {
@@ -162,12 +158,6 @@ export class AgentRewinds {
 const NO_FILES =
   'another step, or the conversation alone (`--conversation`), since what the files were then is not known';
 
-function stateOf({ hash, nearest }: Pick<RewindPlan, 'hash' | 'nearest'>): string | null {
-  // In earlier releases, the files of another step were brought back. Asked only then: no other history has the patch.
-  if (hash === null && nearest !== null && !patched('rewinds-know-what-is-missing')) return nearest;
-  return hash;
-}
-
 /** What was recorded; the paths are not kept. */
 function answerAgain(
   { step, to, keeps, files }: RewindMessage,
@@ -176,8 +166,7 @@ function answerAgain(
 ): RewindResult {
   if (request.to !== to) refuse('id_conflict', { got: id });
   const what = keeps === undefined ? 'files' : files ? 'both' : 'conversation';
-  // In earlier releases, another part of the same step was answered as if it had been brought back.
-  if ((request.what ?? 'both') !== what && patched('rewind-ids-by-part')) refuse('id_conflict', { got: id });
+  if ((request.what ?? 'both') !== what) refuse('id_conflict', { got: id });
   const changes = files && { counts: files.counts, paths: [], omitted: changedIn(files.counts) };
   return {
     step,

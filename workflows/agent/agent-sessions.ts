@@ -1,5 +1,5 @@
 // The sessions that an agent owns: those opened ahead, and those that its turns opened.
-import { isCancellation, log, patched } from '@temporalio/workflow';
+import { isCancellation, log } from '@temporalio/workflow';
 import type { AgentInput, TurnResult } from '../../contracts/agents/agent';
 import { fromFailure } from '../../contracts/errors/failure';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
@@ -62,8 +62,7 @@ export class AgentSessions {
 
   private async recoverOnce(reason: string, turns: number): Promise<unknown> {
     this.notReset = undefined;
-    // In earlier releases, sessions that were opened ahead of the first turn were not reset.
-    if (turns === 0 && (!this.mayBeOpen || !patched('resets-sessions-opened-ahead'))) return undefined;
+    if (turns === 0 && !this.mayBeOpen) return undefined;
     try {
       await this.reset(reason);
     } catch (err) {
@@ -75,29 +74,22 @@ export class AgentSessions {
 
   /** Throws `unknown_outcome` if the last recovery could not reset all. */
   checkRecovered(): void {
-    // Since 0.3. Before, callers were told that everything had ended; remove the condition when no agent of 0.2 is open.
-    if (this.notReset === undefined || !patched('recover-tells-what-failed')) return;
+    if (this.notReset === undefined) return;
     const reason = fromFailure(this.notReset)?.detail ?? reasonOf(this.notReset);
     const next = 'Send `recover` again once what is in its way is gone; the turn has ended.';
     refuse('unknown_outcome', { what: 'the reset of all sessions', reason, next });
   }
 
-  /**
-   * @param turns how many turns have begun
-   * @returns why some may still be open; the end of an agent does not fail for it
-   */
-  async close(reason: string, turns: number): Promise<unknown> {
+  /** @returns why some may still be open; the end of an agent does not fail for it */
+  async close(reason: string): Promise<unknown> {
     if (this.input.keep || !this.mayBeOpen) return undefined;
-    // In earlier releases, sessions that were opened ahead of a turn that never began stayed open.
-    if (turns === 0 && !patched('closes-sessions-opened-ahead')) return undefined;
     try {
       await closeSessions.executeWithOptions({ summary: label(`close the sessions: ${reason}`) }, [
         this.all(reason),
       ]);
       return undefined;
     } catch (err) {
-      // Since 0.3. Before, it cost the agent its result. Asked only then: no other history has the patch.
-      if (isCancellation(err) || !patched('ends-with-open-sessions')) throw err;
+      if (isCancellation(err)) throw err;
       log.warn('the sessions of an agent could not be closed', { reason: reasonOf(fromFailure(err) ?? err) });
       return err;
     }

@@ -40,7 +40,6 @@ import { attributesOfNewAgent } from '../../contracts/agents/work-state';
 import { AGENT_MESSAGES, TURN_MESSAGES } from '../../contracts/messages/to-agents';
 import { signalOf } from '../messages/definitions';
 import { checkedRequest, refuse } from '../messages/refusal';
-import { conflict, type AskedBy } from '../messages/id-conflict';
 
 /** For a wait without a timeout. */
 export const DEFAULT_WAIT_MS = 3_600_000;
@@ -97,11 +96,11 @@ export class SubAgents {
   }
 
   /** Throws `id_conflict`, `agents_depth`, `agents_limit` or `tool_not_allowed`; then nothing is started. */
-  check(request: SpawnRequest, by: AskedBy = 'validator'): void {
+  check(request: SpawnRequest): void {
     const { key, limits = {}, tools } = request;
     const known = this.agents.find((one) => one.key === key);
     const isOther = known?.hash !== undefined && known.hash !== contentHash(key, spawnContent(request));
-    if (isOther) conflict(key, by);
+    if (isOther) refuse('id_conflict', { got: key });
     if (known) return;
     if (this.limit('depth') <= 0) refuse('agents_depth', {});
     const got = this.granted + 1 + this.grantFor(limits);
@@ -114,7 +113,7 @@ export class SubAgents {
 
   /** Starts a sub-agent, or finds the one that this key started. */
   async spawn(request: SpawnRequest): Promise<string> {
-    this.check(request, 'handler');
+    this.check(request);
     const known = this.agents.find(({ key }) => key === request.key);
     if (known) return this.starting.get(request.key) ?? known.agentId;
     const { key, role } = request;

@@ -4,7 +4,6 @@ import {
   ActivityFailure,
   condition,
   isCancellation,
-  patched,
   proxyActivities,
   setCurrentDetails,
   TimeoutFailure,
@@ -98,7 +97,7 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
     // Otherwise a new process of it has connected in the meantime, and gets the next lease.
     if ((announced as HostFacts | null) === null) become('offline', reason);
     // The next run would not know that it was forgotten meanwhile.
-    if (isForgotten && patched('forgotten-hosts-end')) continue;
+    if (isForgotten) continue;
     if (workflowInfo().historyLength > CONTINUE_AT_EVENTS && announced === null)
       await continueInNextRun<typeof host>(input, state);
   }

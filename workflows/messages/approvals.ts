@@ -1,6 +1,6 @@
 // Pending approvals of a session or a turn: asked once, answered by signal or update, across continue-as-new and
 // worker deaths.
-import { condition, log, patched } from '@temporalio/workflow';
+import { condition, log } from '@temporalio/workflow';
 import type {
   Approval,
   ApprovalsRecord,
@@ -15,7 +15,6 @@ import { APPROVAL_MESSAGES } from '../../contracts/messages/to-askers';
 import { ownValue, setOwn } from '../../contracts/own';
 import { cutValues } from '../../contracts/tools/shown-values';
 import { approvalDetails } from './approval-labels';
-import type { AskedBy } from './id-conflict';
 import { messageGuard } from './message-guard';
 import { Listener } from './listener';
 import { refuse } from './refusal';
@@ -104,9 +103,7 @@ export class Approvals {
 
   /** Nobody asks this any more, though it was carried here: the policy may have changed. */
   drop(id: string): void {
-    // Since 0.3. Before, it stayed until the next run. Asked only then: no other history has the patch.
-    if (this.waiting.some((one) => one.id === id) && patched('drops-what-is-not-asked-again'))
-      this.forget((one) => one === id);
+    if (this.waiting.some((one) => one.id === id)) this.forget((one) => one === id);
   }
 
   /** After continue-as-new: drops questions that nobody asks again. */
@@ -123,9 +120,9 @@ export class Approvals {
   }
 
   /** Throws `approval_unknown` and `approval_changed`. */
-  check(request: { id?: string; hash?: string }, by: AskedBy = 'validator'): Approval {
+  check(request: { id?: string; hash?: string }): Approval {
     const { id, hash } = request;
-    const open = this.record.waiting.filter((one) => !this.answered(one.id) && !hasExpired(one, by));
+    const open = this.record.waiting.filter((one) => !this.answered(one.id) && !hasExpired(one));
     const found = id === undefined && open.length === 1 ? open[0] : open.find((one) => one.id === id);
     const allowed = open.map((one) => one.id).join(', ') || 'none: nothing is waiting';
     if (!found) return refuse('approval_unknown', { got: id ?? 'no id', allowed });
@@ -139,8 +136,8 @@ export class Approvals {
   }
 
   /** Throws like `check`, and `approval_needs_hash`: without a hash, an approval is for whatever is waiting by then. */
-  checkApproval(request: { id?: string; hash?: string }, by: AskedBy = 'validator'): Approval {
-    const found = this.check(request, by);
+  checkApproval(request: { id?: string; hash?: string }): Approval {
+    const found = this.check(request);
     if (request.hash === undefined && messageGuard().demandsSeals)
       return refuse('approval_needs_hash', { allowed: found.hash });
     return found;
@@ -148,7 +145,7 @@ export class Approvals {
 
   approve(request: ApproveRequest): Approval {
     const { scope = 'once', by = null, ...which } = request;
-    const found = this.checkApproval(which, 'handler');
+    const found = this.checkApproval(which);
     setOwn(this.record.answers, found.id, { approved: true, by, reason: null });
     if (scope === 'session') {
       const rules = found.reasons.map(({ rule }) => rule);
@@ -157,7 +154,7 @@ export class Approvals {
         one.reasons.every(({ rule }) => this.record.cleared.includes(rule));
       // Also answers everything else that waits for the same rules.
       for (const other of this.record.waiting)
-        if (isCleared(other) && !this.answered(other.id) && !hasExpired(other, 'handler'))
+        if (isCleared(other) && !this.answered(other.id) && !hasExpired(other))
           setOwn(this.record.answers, other.id, { approved: true, by, reason: null });
     }
     return found;
@@ -165,7 +162,7 @@ export class Approvals {
 
   deny(request: DenyRequest): Approval {
     const { by = null, reason = null, ...which } = request;
-    const found = this.check(which, 'handler');
+    const found = this.check(which);
     setOwn(this.record.answers, found.id, { approved: false, by, reason });
     return found;
   }
@@ -194,14 +191,8 @@ export class Approvals {
   }
 }
 
-/**
- * After a while without a worker, a task may bring an answer and, behind it, the end of the time for it.
- * @param by a validator is not part of a replay, and may ask for no patch
- */
-function hasExpired({ expiresAt }: Approval, by: AskedBy): boolean {
-  // Since 0.3. Before, such an answer counted; remove the condition when no session or turn of 0.2 is open.
-  return Date.parse(expiresAt) <= Date.now() && (by === 'validator' || patched('no-answer-after-expiry'));
-}
+/** After a while without a worker, a task may bring an answer and, behind it, the end of the time for it. */
+const hasExpired = ({ expiresAt }: Approval): boolean => Date.parse(expiresAt) <= Date.now();
 
 const isCut = ({ values = [] }: Approval): boolean => values.some(({ omitted }) => omitted > 0);
 

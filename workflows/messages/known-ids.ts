@@ -2,18 +2,21 @@
 // Part of records that are carried over continue-as-new as JSON. Pure.
 import { contentHash, type MessageContent } from '../../contracts/message-content';
 
-/** Records of 0.2.0 hold only the id, without the content's hash. `isOpen`: what came of it is not known yet. */
-export type KnownId = string | { id: string; hash: string; isOpen?: true };
-
-const idOf = (known: KnownId): string => (typeof known === 'string' ? known : known.id);
+export interface KnownId {
+  id: string;
+  /** Of the content. */
+  hash: string;
+  /** What came of it is not known yet. */
+  isOpen?: true;
+}
 
 export const findId = (known: readonly KnownId[] = [], id: string): KnownId | undefined =>
-  known.find((one) => idOf(one) === id);
+  known.find((one) => one.id === id);
 
 /** Whether the id was already used with other content. */
 export function isOther(known: readonly KnownId[] | undefined, id: string, content: MessageContent): boolean {
   const found = findId(known, id);
-  return found !== undefined && typeof found !== 'string' && found.hash !== contentHash(id, content);
+  return found !== undefined && found.hash !== contentHash(id, content);
 }
 
 /** True the first time; a known id is a repetition. Forgets the oldest above `limit`. */
@@ -26,9 +29,7 @@ export function rememberId(known: KnownId[], id: string, content: MessageContent
 
 /** With or without the mark that what came of this id is not known yet. */
 export const withOpen = (known: readonly KnownId[], id: string, isOpen: boolean): KnownId[] =>
-  known.map((one) =>
-    typeof one === 'string' || one.id !== id ? one : { id, hash: one.hash, ...(isOpen && { isOpen }) },
-  );
+  known.map((one) => (one.id === id ? { id, hash: one.hash, ...(isOpen && { isOpen }) } : one));
 
 export const withoutId = (known: readonly KnownId[], id: string): KnownId[] =>
-  known.filter((one) => idOf(one) !== id);
+  known.filter((one) => one.id !== id);

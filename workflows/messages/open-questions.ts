@@ -1,6 +1,6 @@
 // Pending approvals in an agent's turn and sessions. These tell the agent, which shows the approvals, tells its turn,
 // and forwards only answers to what is pending.
-import { CancellationScope, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import type { Approval } from '../../contracts/tools/approvals';
 import { agentWorkflowId, parseSessionWorkflowId } from '../../contracts/ids';
 import type { OpenQuestion, QuestionsSignal } from '../../contracts/agents/questions';
@@ -32,19 +32,15 @@ export class QuestionsForAgent {
   tell(waiting: readonly Approval[]): void {
     const key = keyOf(waiting);
     if (key === this.told) return;
-    // Since 0.3. Before, those that nobody asks again stayed with the agent. Asked only then: no other history has the patch.
-    if (key === '' && this.told === undefined && !patched('withdraws-dropped-questions')) return;
     this.told = key;
-    // Since 0.3. Before, nobody was told; remove the old path when no session or turn of 0.2 is open.
-    if (!patched('agent-is-told-of-questions')) return;
     this.waiting = waiting;
-    // Before, each change was a message with all that waited: those of one reply together were more than the server takes
-    // from a workflow task, and it ended the workflow. Remove the old path when no session or turn of 0.3 is open.
-    if (patched('changes-told-together')) this.sending ??= this.sendAll();
-    else this.send(waiting);
+    this.sending ??= this.sendAll();
   }
 
-  /** Once all that are asked or answered at the same time are. */
+  /**
+   * Once all that are asked or answered at the same time are: a message for each change of one reply would together be more
+   * than the server takes from a workflow task.
+   */
   private async sendAll(): Promise<void> {
     await Promise.resolve();
     this.sending = null;

@@ -4,13 +4,7 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { patched, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { WaitsFor } from '../../contracts/agents/waits';
-import {
-  lastNotices,
-  NOTICES_PATCH,
-  readNotice,
-  writeNotice,
-  type NoticeId,
-} from '../../contracts/agents/notices';
+import { lastNotices, readNotice, writeNotice, type NoticeId } from '../../contracts/agents/notices';
 import {
   attributesOfState,
   NOTICED_AT_KEY,
@@ -62,7 +56,6 @@ export class ToldState {
       told.tell(now);
       return told;
     }
-    // Since 0.3. Before, only the ids were told; remove the old path when no agent and no session of 0.2 is open.
     const isKnown = patched(STATE_PATCH);
     const pairs = [...ids, ...(isKnown ? attributesOfState(now) : [])];
     if (pairs.length > 0) upsertSearchAttributes(pairs);
@@ -84,9 +77,7 @@ export class ToldState {
 
   private newNotices(ids: readonly NoticeId[]): SearchAttributePair[] {
     const fresh = ids.filter((one) => !this.noticed.has(keyOf(one)));
-    // Since 0.3. Before, nothing remained of a wait that was over; remove the old path when no session and no turn of an
-    // earlier release is open.
-    if (fresh.length === 0 || !patched(NOTICES_PATCH)) return [];
+    if (fresh.length === 0) return [];
     const now = new Date();
     const at = now.toISOString();
     for (const one of fresh) this.noticed.add(keyOf(one));

@@ -1,6 +1,5 @@
 // One command from its request to its end: held if the policy requires an approval, and preceded by installing what a
 // script imports, one step per package.
-import { patched } from '@temporalio/workflow';
 import { fromFailure } from '../../contracts/errors/failure';
 import type { RunCommandInput } from '../../contracts/sessions/host';
 import { label } from '../../contracts/text/labels';
@@ -100,10 +99,9 @@ export class CommandRun {
       const { ref, runtime: runs, code } = input;
       const asked = { agent: ref.agent, runs, values: [wholeValue('code', code)] };
       await this.approvals.ask({ id: commandId, what: summary, ...asked, ...answer.held });
-      // It may have been approved just before. Since 0.3.0; before, the host got it and began it. Remove the condition
-      // when no session of 0.2.0 is open.
+      // It may have been approved just before.
       const late = this.over();
-      if (late !== null && patched('approved-too-late')) refuse('approval_denied', { reason: late });
+      if (late !== null) refuse('approval_denied', { reason: late });
       request = { ...input, cleared: answer.held.hash };
     }
   }

@@ -6,7 +6,6 @@ import {
   condition,
   isCancellation,
   log,
-  patched,
   workflowInfo,
 } from '@temporalio/workflow';
 import { fromFailure } from '../../contracts/errors/failure';
@@ -46,10 +45,7 @@ type HistoryLimit = Record<'events' | 'bytes', number>;
 
 function isBeyond({ events, bytes }: HistoryLimit): boolean {
   const { historyLength, historySize } = workflowInfo();
-  if (historyLength > events) return true;
-  // Since 0.3. Before, only events counted, and the server ended a session whose calls had large results; remove the
-  // condition when no session of 0.2 is open. Asked only then: no other history has the patch.
-  return historySize > bytes && patched('history-limited-in-bytes');
+  return historyLength > events || historySize > bytes;
 }
 
 /** Starts from `input`, or continues from `carried` after continue-as-new. */
@@ -98,8 +94,7 @@ async function live(session: SessionActor, signals: SignalsAtWork): Promise<void
     if (idleMs <= 0 && !record.command) {
       session.closing = 'it was idle for too long';
     } else {
-      // A command that outlives the idle limit keeps its session: check again after a tenth of the limit. Not patched: a
-      // replay needs the same timers, whatever their durations.
+      // A command that outlives the idle limit keeps its session: check again after a tenth of the limit.
       const lookAgainMs = Math.max(idleMs, record.idleMs / 10, idleMs > 0 ? 1 : LEAST_LOOK_MS);
       await condition(() => session.closing !== null || isLong(session), lookAgainMs);
     }
@@ -107,24 +102,22 @@ async function live(session: SessionActor, signals: SignalsAtWork): Promise<void
   }
   await close(session, session.closing);
   if (allHandlersFinished()) return;
-  // Bounded since 0.2.0: no caller's wait keeps a closed session's workflow open.
-  if (patched('bounded-close')) await condition(allHandlersFinished, HANDLERS_MS);
-  else await condition(allHandlersFinished);
+  // No caller's wait keeps a closed session's workflow open.
+  await condition(allHandlersFinished, HANDLERS_MS);
 }
 
 /** Continues as new, unless a tool call or a signal would be lost: then it stays a while longer. */
 async function moveOn(session: SessionActor, signals: SignalsAtWork): Promise<void> {
   const { tools, record } = session;
   session.phase = 'draining';
-  // Only sessions with tool calls get here while a caller waits for a command, so no history of 0.1.0 does.
   session.isHandingOver = tools.wasUsed;
   // Not forever: a caller that is cut off resends its id, and finds its command in the next run.
   const isDrained = (): boolean => allHandlersFinished() && tools.oldestRunning === null;
   await condition(() => isDrained() || session.closing !== null, DRAIN_MS);
   const isTooLong = (): boolean => isBeyond(AT_LAST);
   const mayLeave = session.closing === null && (tools.oldestRunning === null || isTooLong());
-  // In earlier releases, a reset or poll that had come by signal and was not done yet was lost.
-  const isAtWork = mayLeave && signals.atWork > 0 && !isTooLong() && patched('signals-end-with-their-run');
+  // A reset or poll that came by signal and is not done yet would be lost.
+  const isAtWork = mayLeave && signals.atWork > 0 && !isTooLong();
   if (mayLeave && !isAtWork) {
     const { calls, ...rest } = record;
     const carried = { ...rest, ...(calls && { calls: tools.carried() }) };

@@ -1,5 +1,5 @@
 // Signalled inputs: they are typed in order, many per activity, and stay queued until they are typed.
-import { isCancellation, patched } from '@temporalio/workflow';
+import { isCancellation } from '@temporalio/workflow';
 import { jsonBytes } from '../../contracts/payload-size';
 import { utf8Length } from '../../contracts/schemas/session';
 import type { SignalledInput } from '../../contracts/sessions/host';
@@ -28,10 +28,8 @@ export class QueuedInputs {
     const queue = (this.record.queuedInputs ??= []);
     const all = [...queue, input];
     if (sumOf(all, bytesOf) > MAX_QUEUED_INPUT_BYTES) return false;
-    // The largest input of control characters takes more by itself, and is carried alone. In earlier releases, these
-    // counted for a sixth of what they take as JSON.
-    const isLarge = queue.length > 0 && sumOf(all, jsonBytes) > MAX_QUEUED_INPUT_BYTES;
-    if (isLarge && patched('queued-inputs-as-json')) return false;
+    // The largest input of control characters takes more by itself, and is carried alone.
+    if (queue.length > 0 && sumOf(all, jsonBytes) > MAX_QUEUED_INPUT_BYTES) return false;
     queue.push(input);
     return true;
   }

@@ -5,7 +5,6 @@ import {
   condition,
   currentUpdateInfo,
   isCancellation,
-  patched,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -31,9 +30,8 @@ import { QuestionsForAgent } from '../messages/open-questions';
 import { checkedRequest, refuse, refuseAs } from '../messages/refusal';
 import { MAX_QUEUED_INPUT_BYTES, QueuedInputs } from './queued-inputs';
 import { DEFAULT_WAIT_MS, waitOf } from './session-waits';
-import type { AskedBy } from '../messages/id-conflict';
 import { logCommand } from './log-command';
-import { resetsGiveUp, SessionIds } from './session-ids';
+import { SessionIds } from './session-ids';
 import { isShowable, sessionDetails, summaryOfInput } from './session-labels';
 import {
   bindToFolder,
@@ -108,36 +106,34 @@ export class SessionActor {
     this.tools.reattach();
   }
 
-  checkExec(exec: ExecRequest, by: AskedBy = 'validator'): void {
+  checkExec(exec: ExecRequest): void {
     const { command } = this.record;
     const id = exec.id ?? currentUpdateInfo()?.id;
-    this.ids.checkCommand(id, exec, by);
+    this.ids.checkCommand(id, exec);
     if (command?.trouble && !exec.reset) refuseAs(command.trouble);
     if (command && !exec.reset && command.id !== id) refuse('busy', factsOfBusy(this.record, command));
   }
 
-  checkInput(input: InputRequest, by: AskedBy = 'validator'): void {
+  checkInput(input: InputRequest): void {
     const id = input.id ?? currentUpdateInfo()?.id;
-    this.ids.checkInput(id, input, by);
+    this.ids.checkInput(id, input);
     if (!this.record.command && !this.ids.isKnownInput(id))
       refuse('no_running_process', { session: this.record.ref.session });
   }
 
-  checkReset(reset: ResetRequest, by: AskedBy = 'validator'): void {
-    this.ids.checkReset(reset.id ?? currentUpdateInfo()?.id, reset, by);
+  checkReset(reset: ResetRequest): void {
+    this.ids.checkReset(reset.id ?? currentUpdateInfo()?.id, reset);
   }
 
   /** Answers at the command's end, or at its yield. */
   async exec(request: ExecRequest): Promise<CommandView> {
     // Checked again: another command may have been accepted since the validator ran.
-    this.checkExec(request, 'handler');
+    this.checkExec(request);
     const { id = this.nextId(), reader, reset = false } = request;
     this.usedAt = Date.now();
     const isFirst = this.ids.rememberCommand(id, request);
     if (this.record.command?.id !== id) {
-      // Since 0.3.0. Before, it took the place of the command that runs now. Remove the old path when no session of
-      // 0.2.0 is open.
-      if (!isFirst && patched('repetitions-replace-nothing')) return this.endAgain(id, request);
+      if (!isFirst) return this.endAgain(id, request);
       if (reset) this.record.resets = (this.record.resets ?? 0) + 1;
       this.record.command = newCommand(this.record, id, request);
       this.tools.grant(id, request.tools);
@@ -196,14 +192,9 @@ export class SessionActor {
   }
 
   /** Accepts an input from a signal: inputs are typed in order, many per activity. */
-  signalInput(request: unknown): Promise<unknown> | void {
-    const check = (): InputRequest => checkedRequest(SESSION_MESSAGES.input, request);
-    // Since 0.2.0. Before, each was a separate activity: they overtook each other, and 2,000 pending ones were the
-    // most that a workflow may have. Remove the old path when no session of 0.1.0 is open. Asked before the input is
-    // checked, as released histories have it.
-    if (!patched('inputs-in-order')) return this.input(check(), false);
-    const input = check();
-    this.checkInput(input, 'handler');
+  signalInput(request: unknown): void {
+    const input: InputRequest = checkedRequest(SESSION_MESSAGES.input, request);
+    this.checkInput(input);
     const { id: inputId = this.nextId(), keyboard, enter, keys = [], prompt } = input;
     this.usedAt = Date.now();
     if (!this.ids.rememberInput(inputId, input)) return;
@@ -224,7 +215,7 @@ export class SessionActor {
 
   /** With `answer` it waits for the program's reaction; without, only until the input is typed. */
   async input(request: InputRequest, answer = true): Promise<CommandView> {
-    this.checkInput(request, 'handler');
+    this.checkInput(request);
     const { id = this.nextId(), keyboard, enter, keys = [], prompt, reader, yield: yielding } = request;
     this.usedAt = Date.now();
     if (!this.ids.rememberInput(id, request)) return this.output(reader ? { reader } : {});
@@ -286,7 +277,7 @@ export class SessionActor {
   }
 
   reset(request: ResetRequest): Promise<CommandView> {
-    this.checkReset(request, 'handler');
+    this.checkReset(request);
     const { id = this.nextId(), reason = null } = request;
     this.usedAt = Date.now();
     const number = this.giveUp(id, `the session was reset${reason === null ? '' : `: ${reason}`}`);
@@ -299,7 +290,7 @@ export class SessionActor {
 
   /** What waits to begin is ended with what runs. Returns which reset this is; null for a repeated one. */
   private giveUp(resetId: string, reason: string): number | null {
-    if (this.ids.isKnownReset(resetId) && resetsGiveUp()) return null;
+    if (this.ids.isKnownReset(resetId)) return null;
     this.approvals.denyAll(reason);
     const { record } = this;
     if (record.command) record.command.over = reason;
@@ -309,10 +300,9 @@ export class SessionActor {
   private track(command: RunningCommand, attached: boolean): void {
     const { id: commandId, runtime } = command;
     const input = inputOf(this.record, command, workflowInfo().workflowId);
-    const resetBy = () => (command.over !== undefined && resetsGiveUp() ? command.over : null);
     // Not part of any handler: it continues after the yield, and only a reset or a close ends it.
     const over = (): string | null =>
-      this.closing ?? (this.record.command === command ? resetBy() : REPLACED);
+      this.closing ?? (this.record.command === command ? (command.over ?? null) : REPLACED);
     const end = CancellationScope.nonCancellable(() =>
       new CommandRun(this.approvals, command, input, over).toEnd(attached),
     );

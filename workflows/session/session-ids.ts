@@ -1,9 +1,8 @@
 // The ids of a session's messages. Each stands for its content: sending the same again repeats nothing; other content
 // with the same id is refused in the validator, before it costs history.
-import { patched } from '@temporalio/workflow';
 import { contentHash, execContent, inputContent, resetContent } from '../../contracts/message-content';
 import type { ExecRequest, InputRequest, ResetRequest } from '../../contracts/sessions/session';
-import { conflict, type AskedBy } from '../messages/id-conflict';
+import { refuse } from '../messages/refusal';
 import { findId, isOther, rememberId, withOpen, withoutId } from '../messages/known-ids';
 import type { SessionRecord } from './session-record';
 
@@ -11,12 +10,6 @@ import type { SessionRecord } from './session-record';
 const REMEMBERED_COMMANDS = 200;
 const REMEMBERED_INPUTS = 500;
 const REMEMBERED_RESETS = 100;
-
-/**
- * Since 0.3.0. Before, a repeated reset refused what had come since, and a command that was on its way could begin after its
- * reset. Asked only where it matters: most resets then cost no event. Remove the old path when no session of 0.2.0 is open.
- */
-export const resetsGiveUp = (): boolean => patched('reset-gives-up');
 
 export class SessionIds {
   /** Resets that the host has not answered yet. */
@@ -27,13 +20,13 @@ export class SessionIds {
   constructor(private readonly record: SessionRecord) {}
 
   /** Throws `id_conflict`. */
-  checkCommand(id: string | undefined, request: ExecRequest, by: AskedBy): void {
+  checkCommand(id: string | undefined, request: ExecRequest): void {
     if (id === undefined) return;
     const { command, commandIds } = this.record;
     const content = execContent(request);
     const isOfRunning =
       command?.id === id && contentHash(id, execContent(command)) !== contentHash(id, content);
-    if (isOfRunning || isOther(commandIds, id, content)) conflict(id, by);
+    if (isOfRunning || isOther(commandIds, id, content)) refuse('id_conflict', { got: id });
   }
 
   /** True the first time; a known id is a repetition. */
@@ -50,8 +43,9 @@ export class SessionIds {
   }
 
   /** Throws `id_conflict`. */
-  checkInput(id: string | undefined, request: InputRequest, by: AskedBy): void {
-    if (id !== undefined && isOther(this.record.inputIds, id, inputContent(request))) conflict(id, by);
+  checkInput(id: string | undefined, request: InputRequest): void {
+    if (id !== undefined && isOther(this.record.inputIds, id, inputContent(request)))
+      refuse('id_conflict', { got: id });
   }
 
   /** True the first time; a known id is a repetition, unless the run before ended without the host's answer to it. */
@@ -59,7 +53,7 @@ export class SessionIds {
     const { inputIds } = this.record;
     if (rememberId(inputIds, id, inputContent(request), REMEMBERED_INPUTS)) return true;
     const known = findId(inputIds, id);
-    return typeof known === 'object' && known.isOpen === true && !this.sending.has(id);
+    return known?.isOpen === true && !this.sending.has(id);
   }
 
   /** Until `inputEnds`. If this run ends first, the next one sends it again: the host knows whether it was typed. */
@@ -78,8 +72,9 @@ export class SessionIds {
   }
 
   /** Throws `id_conflict`. */
-  checkReset(id: string | undefined, request: ResetRequest, by: AskedBy): void {
-    if (id !== undefined && isOther(this.record.resetIds, id, resetContent(request))) conflict(id, by);
+  checkReset(id: string | undefined, request: ResetRequest): void {
+    if (id !== undefined && isOther(this.record.resetIds, id, resetContent(request)))
+      refuse('id_conflict', { got: id });
   }
 
   isKnownReset(id: string): boolean {

@@ -1,5 +1,4 @@
 // Connects the messages of `execSession` to its methods.
-import { isCancellation, patched } from '@temporalio/workflow';
 import { SESSION_MESSAGES as MESSAGES } from '../../contracts/messages/to-sessions';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { listenToApprovals } from '../messages/approvals';
@@ -30,8 +29,7 @@ export function listen(session: SessionActor): SignalsAtWork {
       try {
         await work();
       } catch (err) {
-        // In earlier releases, it was thrown: that ended the workflow at once, and its shell stayed open.
-        if (isCancellation(err) && !patched('cancelled-signals-are-recorded')) throw err;
+        // Also a cancellation: thrown, it would end the workflow at once, and its shell would stay open.
         recordRefusal(session.record, err instanceof Error ? err.message : String(err));
       } finally {
         signals.atWork -= 1;

@@ -5,7 +5,6 @@ import {
   CancellationScope,
   condition,
   isCancellation,
-  patched,
   sleep,
   TimeoutFailure,
   workflowInfo,
@@ -43,7 +42,6 @@ import { idAgain } from './command-run';
 import { hostFailure } from '../host/host-activities';
 import { scriptCalled } from '../messages/metered';
 import { refuse } from '../messages/refusal';
-import { conflict, type AskedBy } from '../messages/id-conflict';
 import { carriedCalls, withoutArgs, type CallRecords, type SessionCall } from './call-record';
 import type { CommandGrant, SessionRecord } from './session-record';
 import { heardHere, RETRY, toolsOn } from '../turn/calls/tool-activities';
@@ -94,12 +92,12 @@ export class SessionTools {
     if (grants.length > REMEMBERED_GRANTS) grants.shift();
   }
 
-  checkCall(call: ToolCallRequest, by: AskedBy = 'validator'): void {
+  checkCall(call: ToolCallRequest): void {
     const known = this.known(call.id);
     if (known) {
       // Old records have no hash, and neither has a call that was cancelled before it arrived: these match any content.
       const isOther = known.hash !== undefined && known.hash !== contentHash(call.id, callContent(call));
-      if (isOther) conflict(call.id, by);
+      if (isOther) refuse('id_conflict', { got: call.id });
       return;
     }
     const grant = this.grantOf(call.commandId);
@@ -112,7 +110,7 @@ export class SessionTools {
 
   /** Answers with the outcome, or after a moment with `pending`. Repeating the same id runs nothing. */
   async call({ answered = [], ...call }: ToolCallRequest): Promise<ToolCallAnswer> {
-    this.checkCall(call, 'handler');
+    this.checkCall(call);
     this.forget(answered);
     const known = this.known(call.id) ?? this.start(call);
     const since = this.beats;
@@ -170,9 +168,7 @@ export class SessionTools {
     const open = Object.values(this.record.calls ?? {}).filter(
       ({ request, state }) => request.commandId === commandId && isOpen(state),
     );
-    // Since 0.3.0. Before, they ran to their end. Remove the check when no session of 0.2.0 is open.
-    if (open.length > 0 && patched('calls-of-lost-commands'))
-      for (const { request } of open) this.end(request.id, reason);
+    for (const { request } of open) this.end(request.id, reason);
   }
 
   cancelAll(reason: string): void {

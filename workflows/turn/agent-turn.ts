@@ -4,7 +4,6 @@ import {
   getExternalWorkflowHandle,
   isCancellation,
   ParentClosePolicy,
-  patched,
   sleep,
   startChild,
   workflowInfo,
@@ -90,15 +89,14 @@ const LEFTOVER_PAUSES_MS = [200, 1_000, 3_000, 6_000];
 
 /**
  * A turn of an agent that was terminated may still hold the id that the next agent of that name needs. Throws
- * `turn_left_over` if it does not end. Since 0.3; before, the agent failed. Asked only then: no other history has the patch.
+ * `turn_left_over` if it does not end.
  */
 async function afterLeftover<T>(workflowId: string, start: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await start();
     } catch (err) {
-      if (!(err instanceof WorkflowExecutionAlreadyStartedError) || !patched('cancels-leftover-turns'))
-        throw err;
+      if (!(err instanceof WorkflowExecutionAlreadyStartedError)) throw err;
     }
     const pauseMs = LEFTOVER_PAUSES_MS[attempt];
     if (pauseMs === undefined) throw new HoldfastError('turn_left_over', { got: workflowId });

@@ -1,5 +1,4 @@
 // What a turn has used so far, and what its limits leave: steps, tool calls, malformed replies, tokens, dollars and time.
-import { patched } from '@temporalio/workflow';
 import {
   DEFAULT_LIMITS,
   type EndReason,
@@ -68,10 +67,7 @@ export class TurnBudget {
     const { limits, steps, used } = this;
     if (steps >= limits.steps) return 'step_limit';
     if (tokensOf(used) >= limits.tokens) return 'token_limit';
-    if ((used?.costUsd ?? 0) >= limits.costUsd) return 'cost_limit';
-    // Since 0.3. Before, a part without a price lifted the limit; remove the patch when no turn of 0.2 is running. Asked
-    // only then: no other history has the patch.
-    return pricedOf(used) >= limits.costUsd && patched('limit-of-priced-parts') ? 'cost_limit' : undefined;
+    return pricedOf(used) >= limits.costUsd ? 'cost_limit' : undefined;
   }
 
   /** What is left for sub-agents of the limits that were given; undefined if none was. */

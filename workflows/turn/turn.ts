@@ -1,5 +1,5 @@
 // `turn`: one message in, one answer out. A loop of steps: a model call and the tool calls it asks for.
-import { CancellationScope, isCancellation, log, patched, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, log, workflowInfo } from '@temporalio/workflow';
 import type {
   EndReason,
   ToolCall,
@@ -137,8 +137,8 @@ class Turn {
       if (this.isLong()) {
         // Interleaves with an interruption.
         if (this.checkpoints.isPending) await this.checkpoints.settled();
-        // Since 0.3. Before, it was lost: the next run does not know of it. Asked only then: no other history has the patch.
-        if (this.isInterrupted && patched('interrupted-at-next-run')) continue;
+        // The next run would not know of it.
+        if (this.isInterrupted) continue;
         await continueInNextRun<typeof turn>(this.input, this.record());
       }
       this.budget.steps += 1;
@@ -227,11 +227,10 @@ class Turn {
     return result;
   }
 
-  /** Up to 0.1.0, a turn was one run, however long. */
   private isLong(): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
     if (historyLength <= CONTINUE_AT_EVENTS && !continueAsNewSuggested) return false;
-    return this.budget.steps > 0 && patched('turn-continues');
+    return this.budget.steps > 0;
   }
 
   private record(): TurnRecord {
@@ -248,12 +247,9 @@ class Turn {
     return this.budget.over ?? (this.isFull() ? 'size_limit' : undefined);
   }
 
-  /**
-   * A turn returns one payload, and a reply is its largest addition. Up to 0.1.0, a turn continued until its result
-   * could not be recorded; remove the patch when no turn of 0.1.0 is running.
-   */
+  /** A turn returns one payload, and a reply is its largest addition. */
   private isFull(): boolean {
-    return this.transcript.bytes >= FULL_TURN_BYTES && patched('turn-size-limit');
+    return this.transcript.bytes >= FULL_TURN_BYTES;
   }
 
   private get modelCall(): ModelCall {

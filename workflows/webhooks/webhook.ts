@@ -5,7 +5,6 @@ import {
   ActivityFailure,
   condition,
   isCancellation,
-  patched,
   proxyActivities,
   setCurrentDetails,
   sleep,
@@ -39,18 +38,8 @@ const AT_ONCE = 4;
 /** Beyond this, events stay where they are found; with them, the record still fits into one payload. */
 const MAX_WAITING = 1_000;
 const CONTINUE_AT_EVENTS = 1_000;
-const MOST_AHEAD_MS = 5 * 60_000;
 /** Deliveries that fail do not hold up continue-as-new: they begin again there, with the same id. */
 const DRAIN_MS = 10_000;
-/** Up to 0.3, an event that failed kept its place, and its attempts had no end. */
-const ASIDE_PATCH = 'failed-events-step-aside';
-/**
- * Up to 0.3, a run in which as many events waited as may did not end: deliveries that were refused made its history longer,
- * until the server ended it with all that waited.
- */
-const BOUNDED_PATCH = 'full-webhooks-begin-anew';
-/** After a failure that is no attempt's, up to 0.3. */
-const PAUSE_MS = 60_000;
 
 const { lookForEvents } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '15 minutes',
@@ -103,15 +92,6 @@ export async function webhook(input?: WebhookInput, carried?: WebhookRecord): Pr
 const isLong = (): boolean =>
   workflowInfo().historyLength >= CONTINUE_AT_EVENTS || workflowInfo().continueAsNewSuggested;
 
-/**
- * From the start for a place that is to come, from which nothing would be found: up to 0.3, a host's notices could move the
- * agents' own. Minutes are what the clocks of a server's parts may differ by, and more.
- */
-const fromThePast = (cursor: WebhookCursor): WebhookCursor =>
-  cursor.latest !== null && Date.parse(cursor.latest) > Date.now() + MOST_AHEAD_MS
-    ? { ...cursor, latest: null, seen: [] }
-    : cursor;
-
 class Sender {
   private readonly running = new Set<string>();
   private isDraining = false;
@@ -138,14 +118,13 @@ class Sender {
     const hasRoom = (): boolean => record.waiting.length < MAX_WAITING;
     // What nobody wants is not looked for.
     const mayLook = (): boolean => hasRoom() && !this.isGone;
-    const mayGoOn = (): boolean => mayLook() || (isLong() && patched(BOUNDED_PATCH));
+    const mayGoOn = (): boolean => mayLook() || isLong();
     if (record.held?.until) this.holdUntil(record.held.until);
     this.deliver();
     // The last run may have left as much as may wait.
-    if (!mayLook() && patched(BOUNDED_PATCH)) await condition(mayGoOn);
+    if (!mayLook()) await condition(mayGoOn);
     while (!isLong()) {
-      const { since } = record;
-      const cursor = fromThePast(record.cursor);
+      const { since, cursor } = record;
       // Not in a function of its own: another promise here would change the order of commands.
       try {
         const found = await lookForEvents({ webhook, since, cursor });
@@ -206,8 +185,7 @@ class Sender {
       } catch (err) {
         if (isCancellation(err)) return;
         this.holdAsAsked(err);
-        if (patched(ASIDE_PATCH)) this.stepAside(one);
-        else await sleep(PAUSE_MS);
+        this.stepAside(one);
       } finally {
         running.delete(event.id);
       }

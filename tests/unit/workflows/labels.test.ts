@@ -108,17 +108,10 @@ describe('the details of an agent', () => {
     expect(details).not.toContain('first');
   });
 
-  /** A worker of a release that did not check the replies of own providers has recorded such. */
-  test.each<[unknown, string]>([
-    [{ inputTokens: 3, outputTokens: 2 }, 'Tokens so far: 3 in (0 from the cache), 2 out'],
-    [{ inputTokens: '3', costUsd: 'x' }, 'Tokens so far: 0 in (0 from the cache), 0 out'],
-    ['many', 'Tokens so far: 0 in'],
-    [
-      { inputTokens: 3, outputTokens: 2, cachedTokens: 1, costUsd: 0.5 },
-      'Tokens so far: 3 in (1 from the cache), 2 out, $0.5000',
-    ],
-  ])('show what is known of the usage: %j', (usage, line) => {
-    expect(detailsIn({ usage: usage as AgentState['usage'] }, null).replaceAll('\\', '')).toContain(line);
+  test('show the usage', () => {
+    const usage = { inputTokens: 3, outputTokens: 2, cachedTokens: 1, costUsd: 0.5 };
+    const line = 'Tokens so far: 3 in (1 from the cache), 2 out, $0.5000';
+    expect(detailsIn({ usage }, null).replaceAll('\\', '')).toContain(line);
   });
 
   test('between turns show the last answer and how to continue', () => {

@@ -1,5 +1,5 @@
 // What an agent's next run is given of the conversation: what the model still sees, or a summary if that is too large.
-import { isCancellation, patched, workflowInfo } from '@temporalio/workflow';
+import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { AgentInput, Message, Usage } from '../../../contracts/agents/agent';
 import { label } from '../../../contracts/text/labels';
 import { jsonBytes } from '../../../contracts/payload-size';
@@ -31,16 +31,14 @@ export class CarriedConversation {
   async of(messages: readonly Message[]): Promise<Carried> {
     const carried = carriedMessages(this.withSummary(messages));
     if (jsonBytes(carried) <= MAX_CARRIED_BYTES) return { messages: carried };
-    // Since 0.3. Before, messages were refused meanwhile. Asked only then: no other history has the patch.
-    const isTaking = patched('takes-messages-while-it-sums-up');
-    if (isTaking) this.sumsUp(true);
-    const summary = summaryOf(this.agent, this.input, messages.length);
-    const { text, ...rest } = await (isTaking ? summary.finally(() => this.sumsUp(false)) : summary);
-    // In earlier releases, a provider that was away for some seconds cost the whole conversation.
-    if (rest.fault !== undefined && hasRoom() && patched('summaries-are-tried-again'))
-      return { messages: null, ...rest };
+    this.sumsUp(true);
+    const { text, ...rest } = await summaryOf(this.agent, this.input, messages.length).finally(() =>
+      this.sumsUp(false),
+    );
+    // A provider that is away for some seconds must not cost the whole conversation.
+    if (rest.fault !== undefined && hasRoom()) return { messages: null, ...rest };
     const summed = summarizedMessages(messages, text);
-    if (isTaking) this.summed = { count: messages.length, messages: summed };
+    this.summed = { count: messages.length, messages: summed };
     return { messages: summed, ...rest };
   }
 

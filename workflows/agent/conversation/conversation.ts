@@ -7,7 +7,6 @@ import {
   ContinueAsNew,
   isCancellation,
   log,
-  patched,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -23,7 +22,7 @@ import type {
 import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
 import { fromFailure, toFailure } from '../../../contracts/errors/failure';
 import { hostNameOf, turnWorkflowId } from '../../../contracts/ids';
-import { addUsage, wholeUsage } from '../../../contracts/models/usage';
+import { addUsage } from '../../../contracts/models/usage';
 import type { Wait } from '../../../contracts/agents/waits';
 import { attributesOfAgent, firstState } from '../../../contracts/agents/work-state';
 import { agentDetails } from '../agent-labels';
@@ -125,7 +124,7 @@ export class Conversation {
     this.agents = new SubAgents(id, input, agents, () => this.told.isTelling);
     this.taken = new TakenMessages(taken);
     this.lastResult = lastResult;
-    this.usage = usage && wholeUsage(usage);
+    this.usage = usage;
     this.refused = refused;
     this.questions = new OpenQuestions(questions);
     const task = this.isFresh && input.task !== undefined ? [input.task] : [];
@@ -192,9 +191,8 @@ export class Conversation {
   async recover(reason: string): Promise<void> {
     this.phase.recoverReason ??= reason;
     this.turn.cancel();
-    // Since 0.3. Before, it waited for the summary, for up to an hour; its end finds that nothing is left to reset.
-    if (this.phase.isSummingUp && patched('recovers-while-it-sums-up'))
-      this.resetSessions(reason).catch(() => undefined);
+    // A summary may take an hour; its end finds that nothing is left to reset.
+    if (this.phase.isSummingUp) this.resetSessions(reason).catch(() => undefined);
     const isOver = (): boolean => this.phase.recoverReason === null || this.phase.isEnding;
     // Nobody awaits a signal's promise: if it were cancelled with the workflow, it would fail the task.
     await CancellationScope.nonCancellable(() => condition(isOver));
@@ -253,7 +251,7 @@ export class Conversation {
       this.transcript.push(...messages);
       this.rewinds.cutOff(number, cutStep);
       this.sessions.opened({ sessions, calls });
-      if (result.usage) this.usage = addUsage(this.usage, wholeUsage(result.usage));
+      if (result.usage) this.usage = addUsage(this.usage, result.usage);
       return (this.lastResult = result);
     } catch (err) {
       done?.(STOPPED); // Cancelled before it had a result.
@@ -291,7 +289,7 @@ export class Conversation {
   /** What the next run receives, once nobody waits for this one. */
   private async drained(): Promise<ConversationRecord | undefined> {
     const { messages, usage, fault } = await this.carrying.of(this.transcript.messages);
-    if (usage) this.usage = addUsage(this.usage, wholeUsage(usage));
+    if (usage) this.usage = addUsage(this.usage, usage);
     if (fault !== undefined) this.refuse(fault);
     if (!messages) return void (this.postponed = this.turns);
     const isBusy = (): boolean => this.phase.isEnding || this.phase.recoverReason !== null;
@@ -331,7 +329,7 @@ export class Conversation {
     const reason = this.phase.stopReason ?? 'its agent ended';
     log.info('agent ended', { reason, turns: this.turns });
     if (!this.agents.isEmpty) await this.agents.stopAll(reason);
-    const fault = await this.sessions.close(reason, this.turns);
+    const fault = await this.sessions.close(reason);
     if (fault !== undefined) this.refuse(fault);
     if (this.rewinds.hasCutStep) await this.rewinds.recordCutStep();
     if (this.input.workspace) this.lastResult = await this.workspace.leave(this.lastResult ?? STOPPED);

@@ -1,6 +1,6 @@
 // The checkpoints that the messages of a copied conversation name. They belong to the agent that they are from, and would be
 // removed with it.
-import { isCancellation, log, patched } from '@temporalio/workflow';
+import { isCancellation, log } from '@temporalio/workflow';
 import type { AgentInput, Message } from '../../../contracts/agents/agent';
 import { reasonOf } from '../../../contracts/errors/holdfast-error';
 import { hostNameOf } from '../../../contracts/ids';
@@ -17,8 +17,7 @@ export async function keepCopied(
   const { from, workspace } = input;
   if (!from) return;
   const hashes = [...new Set([...checkpointsIn(copied), ...(workspace?.base ? [workspace.base] : [])])];
-  // Since 0.3; before, they were removed with the original. Asked only then: no other history has the patch.
-  if (hashes.length === 0 || !patched('copies-keep-checkpoints')) return;
+  if (hashes.length === 0) return;
   const { keepCheckpoints } = workspacesOn(hostNameOf(input), {
     startToCloseTimeout: '10 minutes',
     // Nobody waits for it.

@@ -1,5 +1,5 @@
 // The turn that an agent is working on, if any: what ends it early, and how.
-import { CancellationScope, isCancellation, patched } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { TurnResult } from '../../../contracts/agents/agent';
 import { runTurn, type TurnOfAgent } from '../../turn/agent-turn';
 
@@ -19,9 +19,9 @@ export class CurrentTurn {
     try {
       return await this.scope.run(() => runTurn({ ...of, started }));
     } catch (err) {
-      // Only the turn is to end, and it has not begun: its agent goes on. Since 0.3; before, the agent ended.
+      // Only the turn is to end, and it has not begun: its agent goes on.
       const isOnlyTurn = isCancellation(err) && !CancellationScope.current().consideredCancelled;
-      if (!isOnlyTurn || this.signalIt || !patched('ends-turns-not-begun')) throw err;
+      if (!isOnlyTurn || this.signalIt) throw err;
       return notBegun(of.message);
     } finally {
       this.signalIt = null;

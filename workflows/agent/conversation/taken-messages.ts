@@ -5,7 +5,6 @@ import { contentHash, type MessageContent } from '../../../contracts/message-con
 import { jsonBytes } from '../../../contracts/payload-size';
 import type { TakenMessage } from './conversation-record';
 import { refuse } from '../../messages/refusal';
-import { conflict, type AskedBy } from '../../messages/id-conflict';
 
 const REMEMBERED = 100;
 const WITH_RESULT = 4;
@@ -29,9 +28,9 @@ export class TakenMessages {
   }
 
   /** Throws `id_conflict`. */
-  check(id: string | undefined, content: MessageContent, by: AskedBy = 'validator'): void {
+  check(id: string | undefined, content: MessageContent): void {
     const known = this.find(id);
-    if (known && known.hash !== contentHash(known.id, content)) conflict(known.id, by);
+    if (known && known.hash !== contentHash(known.id, content)) refuse('id_conflict', { got: known.id });
   }
 
   /** Of what was taken under an id. */
@@ -41,7 +40,7 @@ export class TakenMessages {
 
   /** True the first time. Throws `id_conflict`. */
   isFirst(id: string | undefined, content: MessageContent): boolean {
-    this.check(id, content, 'handler');
+    this.check(id, content);
     if (id === undefined) return true;
     if (this.find(id)) return false;
     this.taken.push({ id, hash: contentHash(id, content) });

@@ -1,6 +1,5 @@
 // The calls of one reply: independent ones run in parallel, those of one session in their order, and those that refer to
 // others as soon as these are done.
-import { patched } from '@temporalio/workflow';
 import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { failedCall } from '../../../contracts/tools/failed-call';
@@ -29,9 +28,8 @@ export function runCalls(
   const started = new Map<string, Promise<ToolResult>>();
   const lastOf = new Map<number, Promise<ToolResult>>();
   const sessions = calls.map(sessionOf);
-  const isInOrder = sharesSession(sessions) && patched('calls-of-a-session-in-order');
   for (const [index, call] of calls.entries()) {
-    const session = isInOrder ? sessions[index] : undefined;
+    const session = sessions[index];
     const before = session === undefined ? undefined : lastOf.get(session);
     const begin = (made: ToolCall): Promise<ToolResult> => {
       const begun = (): Promise<ToolResult> => run(made, wanted.has(call.callId));
@@ -42,11 +40,6 @@ export function runCalls(
     if (session !== undefined) lastOf.set(session, result);
   }
   return [...started.values()];
-}
-
-function sharesSession(sessions: readonly (number | undefined)[]): boolean {
-  const known = sessions.filter((session) => session !== undefined);
-  return new Set(known).size < known.length;
 }
 
 async function after(
