@@ -2,6 +2,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../system/package-root';
+import { README_FILE, README_OUTPUT, readmeProgram } from '../helpers/docs/readme-program';
 import {
   InstalledPackage,
   oldNode,
@@ -231,6 +232,14 @@ describe.each(PROJECTS)('in a project of type %s on Node %i', (type, version) =>
     });
     expect(await example('child-agent')).toMatchObject({ code: 0, stdout: 'the version: All tests pass.\n' });
   }, 120_000);
+
+  test('the README’s program runs', async () => {
+    writeFileSync(join(installed.project(type), README_FILE), readmeProgram());
+    const env = { TEMPORAL_ADDRESS: address };
+    const ran = await installed.run('node', [README_FILE], { cwd: installed.project(type), version, env });
+    // Node 22 warns on stderr that it runs TypeScript.
+    expect(ran).toMatchObject({ code: 0, stdout: README_OUTPUT });
+  }, 60_000);
 
   test('own tools load as TypeScript', async () => {
     expect(await holdfast('up', '--tools', 'examples/own-tools.ts')).toMatchObject({ code: 0, stderr: '' });

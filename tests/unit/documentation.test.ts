@@ -6,7 +6,7 @@ import { program } from '../../cli/program';
 
 const root = join(__dirname, '..', '..');
 const pages = [
-  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'RELEASING.md', 'SECURITY.md'],
   ...['bench/README.md', 'examples/README.md', 'tests/README.md'],
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
