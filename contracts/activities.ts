@@ -1,6 +1,6 @@
 // The agent's activities, which run on `holdfast`, as workflows see them.
 import type { ToolResult, TranscriptPage } from './agents/agent';
-import type { Compaction, ModelCall } from './models/model-call';
+import type { Compaction, ModelCall, SummaryCall } from './models/model-call';
 import type { PlannedReply } from './models/model-reply';
 import type { OfferRequest, ToolsOffer } from './tools/offered-tools';
 import type { HeldCall, ToolInvocation, ToolOutcome } from './tools/tools';
@@ -72,7 +72,7 @@ export interface AgentActivities {
   /** One call to the model. Safe to repeat: only the cost is incurred twice. */
   callModel(input: ModelCall): Promise<PlannedReply>;
   /** A summary that replaces the conversation so far. Safe to repeat, like `callModel`. */
-  compact(input: ModelCall): Promise<Compaction>;
+  compact(input: SummaryCall): Promise<Compaction>;
   /** Waits until models may be called: fails with `quota_reached` until then, and is tried again by Temporal. */
   awaitQuota(): Promise<void>;
   /** A page of another agent's messages. */

@@ -13,7 +13,7 @@ import type {
   ResetSessionsInput,
 } from '../../contracts/activities';
 import type { Message, ToolCall } from '../../contracts/agents/agent';
-import type { Compaction, ModelCall, SummaryProgress } from '../../contracts/models/model-call';
+import type { Compaction, ModelCall, SummaryCall, SummaryProgress } from '../../contracts/models/model-call';
 import type { PlannedReply } from '../../contracts/models/model-reply';
 import { providerOf } from '../../contracts/models/reply-extras';
 import { wellFormed } from '../../contracts/text/well-formed';
@@ -80,7 +80,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
   const { client, tools, findProvider, findDialect, tokens, rulings, transcripts, models, quota, images } =
     dependencies;
   const { hasCheckpoints, cancelled } = dependencies;
-  const conversationOf = async ({ agent, turn, earlier }: ModelCall): Promise<Message[]> => {
+  const conversationOf = async ({ agent, turn, earlier }: SummaryCall): Promise<Message[]> => {
     const before = { workflowId: agentWorkflowId(agent), ...earlier };
     // Also what was recorded as it came: a provider would refuse every call of the conversation.
     return wellFormed([...(await transcripts.read(before)), ...(await transcripts.read(turn))]);
@@ -141,17 +141,14 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
             ...(window && { window }),
           });
           const planning = { tools, allowed, model, key: input.key };
-          const plans = input.plans && (await planSpawns(reply.parsed, planning));
-          const isRecorded =
-            input.checkpoints === true &&
-            mayChangeFiles(reply.parsed, tools) &&
-            (await hasCheckpoints(place));
+          const plans = await planSpawns(reply.parsed, planning);
+          const isRecorded = mayChangeFiles(reply.parsed, tools) && (await hasCheckpoints(place));
           return { ...reply, ...(plans && { plans }), ...(isRecorded && { checkpoint: true }) };
         },
         () => tokens.writtenFor(input.agent),
       ),
 
-    compact: (input: ModelCall) => {
+    compact: (input: SummaryCall) => {
       const info = activityInfo();
       const { attempt, retryPolicy } = info;
       let progress = (info.heartbeatDetails as SummaryProgress | undefined) ?? { used: [] };

@@ -17,8 +17,8 @@ export interface Preparation {
   tools: ToolRegistry;
   /** Names of the tools that the agent may call; absent: all. */
   allowed: readonly string[] | undefined;
-  /** The calls' keys begin with it; without it, the workflow is of an earlier release and reads no facts. */
-  key: string | undefined;
+  /** The calls' keys begin with it. */
+  key: string;
   ruled: (call: ToolCall) => ReturnType<ToolRulings['of']>;
 }
 
@@ -44,9 +44,7 @@ async function prepared(written: ToolCall, { tools, allowed, key, ruled }: Prepa
     ...call,
     ...(await ruled(running)),
     ...(tool?.runsOn === 'host' ? { runsOn: 'host' } : isForTurn && { runsOn: 'turn' }),
-    ...(key !== undefined && {
-      facts: tool ? await factsOf(tools, tool, running, `${key}/${call.callId}`) : {},
-    }),
+    facts: tool ? await factsOf(tools, tool, running, `${key}/${call.callId}`) : {},
   };
 }
 

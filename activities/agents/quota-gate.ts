@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { QuotaCounter } from '../../client/quota-counter';
 import type { Usage } from '../../contracts/agents/agent';
-import type { ModelCall } from '../../contracts/models/model-call';
+import type { SummaryCall } from '../../contracts/models/model-call';
 import { isLimited, nextDayMs, reachedOf, usedAt, type DailyQuota } from '../../contracts/models/daily-quota';
 import { agentWorkflowId } from '../../contracts/ids';
 import { tokensOf } from '../../contracts/models/usage';
@@ -23,13 +23,13 @@ export class QuotaGate {
   constructor(private readonly options: QuotaGateOptions) {}
 
   /** Throws `quota_reached` once the quota is used up. Calls that run at the time may go beyond it. */
-  async admit(call: ModelCall): Promise<void> {
+  async admit(call: SummaryCall): Promise<void> {
     const reached = mayWait(call) ? await this.reached() : undefined;
     if (reached) throw new HoldfastError('quota_reached', reached);
   }
 
   /** Counts what a call of the model has used, once. One for a summary may make several requests: this is the nth. */
-  async count(call: ModelCall, usage: Usage | null | undefined, nth = 1): Promise<void> {
+  async count(call: SummaryCall, usage: Usage | null | undefined, nth = 1): Promise<void> {
     const { counter, limits } = this.options;
     crashPoint('model-answered');
     if (isLimited(limits()) && usage) {
@@ -62,7 +62,7 @@ export class QuotaGate {
 }
 
 /** An agent that sums up between two turns cannot wait: it would go on without the conversation. It is counted. */
-const mayWait = ({ agent, turn }: ModelCall): boolean => turn.workflowId !== agentWorkflowId(agent);
+const mayWait = ({ agent, turn }: SummaryCall): boolean => turn.workflowId !== agentWorkflowId(agent);
 
 /** When the server handed out this attempt: the clock that the counter goes by, too. */
 const serverTime = (): number => Context.current().info.currentAttemptScheduledTimestampMs;

@@ -1,7 +1,5 @@
 // The status below a chat's conversation: what it is doing, since when, and what it waits for.
 import type { AgentState, Message } from '../../contracts/agents/agent';
-import { factsOfEarlierCall } from '../../contracts/agents/earlier-replies';
-import { isScriptSession } from '../../contracts/agents/script-sessions';
 import { age } from '../print/age';
 import { inertLine } from '../../contracts/text/inert';
 import { styled } from '../terminal/terminal-style';
@@ -25,8 +23,8 @@ export interface ChatStatus {
   /** The current turn. */
   turn: Work | null;
   running: RunningSession[];
-  /** Calls that give a terminal to a person and have no result yet, with the session; null: an earlier release's. */
-  forPeople: Map<string, number | null>;
+  /** Calls that give a terminal to a person and have no result yet, with the session. */
+  forPeople: Map<string, number>;
   /** Messages typed here that have not begun yet. */
   sent: string[];
   isInterrupting: boolean;
@@ -47,8 +45,8 @@ export function sawMessage({ forPeople, sent }: ChatStatus, message: Message): v
   if (message.role === 'tool') forPeople.delete(message.callId);
   if (message.role !== 'assistant' || message.parsed.kind !== 'calls') return;
   for (const call of message.parsed.calls) {
-    const { session = null, forPerson } = call.facts ?? factsOfEarlierCall(call);
-    if (forPerson) forPeople.set(call.callId, session);
+    const { session, forPerson } = call.facts ?? {};
+    if (forPerson && session !== undefined) forPeople.set(call.callId, session);
   }
 }
 
@@ -61,7 +59,7 @@ export function waitingSessions({
   const named = [...forPeople.values()];
   // The calls name sessions of the agent's own host.
   const isForPeople = ({ host, session }: RunningSession): boolean =>
-    host === state?.host && (named.includes(session) || (named.includes(null) && isScriptSession(session)));
+    host === state?.host && named.includes(session);
   return running.flatMap((one) => {
     const isScript = isForPeople(one);
     return isScript || one.waits ? [{ ...one, isScript }] : [];

@@ -1,6 +1,5 @@
 // One message of a conversation, printed for people.
 import type { Message, ToolCall } from '../../contracts/agents/agent';
-import { factsOfEarlierCall } from '../../contracts/agents/earlier-replies';
 import { ARGUMENT_ROLES, type ArgumentRoles } from '../../contracts/tools/call-facts';
 import { checkpointText } from '../../contracts/workspaces/change-texts';
 import { imageLine } from '../../contracts/tools/images';
@@ -63,7 +62,7 @@ const UNDECLARED: ArgumentRoles = { typed: 'keyboard' };
 
 function describeCall(call: ToolCall): string {
   const { tool, args } = call;
-  const { roles = UNDECLARED } = call.facts ?? factsOfEarlierCall(call);
+  const { roles = UNDECLARED } = call.facts ?? {};
   const inRole = (name: string | undefined): unknown => (name === undefined ? undefined : args[name]);
   const runtime = inRole(roles.runtime);
   const session = inRole(roles.session);

@@ -9,7 +9,7 @@ import { describeEnd } from '../../client/delivery/workflow-end';
 import type { Approval } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';
-import type { AgentState, EndReason, SubAgent, Usage } from '../../contracts/agents/agent';
+import type { EndReason, SubAgent, Usage } from '../../contracts/agents/agent';
 import { label } from '../../contracts/text/labels';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import type { HostState } from '../../contracts/sessions/remote-hosts';
@@ -182,9 +182,8 @@ function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
 }
 
 async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Told> {
-  // Agents of earlier releases do not report those below them.
-  const state: Partial<AgentState> = await client.agent(workflowId.replace(/^agent\//, '')).ownState();
-  const { status, currentTurn, queued = 0, turns = 0, agents = [], usage = null } = state;
+  const state = await client.agent(workflowId.replace(/^agent\//, '')).ownState();
+  const { status, currentTurn, queued, turns, agents, usage } = state;
   const more = queued > 0 ? `, ${counted(queued, 'more message waits', 'more messages wait')}` : '';
   const doing = currentTurn
     ? `${status}: turn ${currentTurn.split('/').at(-1)}${more}`
@@ -289,15 +288,15 @@ async function look(dataDir: string, ref: SessionRef): Promise<Told> {
   }
 }
 
-/** Open tool calls of its scripts; older sessions do not report any. */
-function callsOf(session: Partial<SessionState> | undefined): string {
-  const open = session?.toolCalls?.open.map(({ tool }) => tool) ?? [];
+/** Open tool calls of its scripts. */
+function callsOf(session: SessionState | undefined): string {
+  const open = session?.toolCalls.open.map(({ tool }) => tool) ?? [];
   return open.length > 0 ? `, calls ${[...new Set(open)].join(', ')}` : '';
 }
 
-/** The first line of what runs; earlier releases do not tell it. */
+/** The first line of what runs. */
 const lineOf = (session: SessionState | undefined): string =>
-  session?.command?.firstLine ? `: ${session.command.firstLine}` : '';
+  session?.command ? `: ${session.command.firstLine}` : '';
 
 /** The holder's own state: fresher than the workflow's. */
 function fromHolder({ command, epoch, waiting, degraded }: Snapshot): Told {

@@ -335,9 +335,8 @@ export class AgentHandle {
     });
     if (latest === undefined) return false;
     const run = ownRun(own, latest) ? latest : await this.earlierRun(own);
-    // Agents of earlier releases do not say.
-    const content = run?.memo?.[START_CONTENT] ?? own[START_CONTENT];
-    if (content !== own[START_CONTENT]) throw new HoldfastError('id_conflict', { got: own[START_ID] });
+    if (run && run.memo?.[START_CONTENT] !== own[START_CONTENT])
+      throw new HoldfastError('id_conflict', { got: own[START_ID] });
     return run !== undefined;
   }
 

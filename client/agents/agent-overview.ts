@@ -36,7 +36,7 @@ export async function overviewOf(asking: Asking, state: AgentState): Promise<Age
   const asked = await Promise.all([...known.values()].map((shell) => shellState(asking, shell)));
   const shells = asked.filter(({ status }) => status !== 'closed');
   const ofShell = shells.map((shell) => shell.waits).find((wait) => wait !== null);
-  const own = state.waits ?? null;
+  const own = state.waits;
   const isByTurn = own?.for === 'turn' || own === null;
   return { ...state, turn, shells, waits: isByTurn ? (ofShell ?? turn?.waits ?? own) : own };
 }
@@ -80,7 +80,7 @@ export function sessionState({ client, server }: Asking, workflowId: string): Pr
 }
 
 export function waitOf({ approvals, status, view, command }: SessionState, workflowId: string): Wait | null {
-  const [asked] = approvals ?? [];
+  const [asked] = approvals;
   if (asked) return { for: 'approval', since: asked.askedAt, workflowId };
   if (status !== 'waiting_input' || !command) return null;
   return { for: 'input', since: view?.waiting?.since ?? command.startedAt, workflowId };

@@ -23,7 +23,7 @@ export async function openWorkflows(
 export const ofAgent = (agent: string | undefined): string =>
   agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${checkedId('agent', agent)}"`;
 
-/** Those that have told the server what they wait for, and those that tell it nothing: of releases before 0.3. */
+/** Those that have told the server what they wait for, and those that tell it nothing: the server lacked the attribute. */
 export async function toldToWait(
   client: Client,
   types: readonly string[],

@@ -19,7 +19,7 @@ export async function queryHost<Request, Answer>(
 
 /**
  * The answer itself, if it has the shape that its message's table names; keys and words that a newer release has added
- * are no fault, and neither is what a view of the first release lacks. Throws `answer_invalid`.
+ * are no fault. Throws `answer_invalid`.
  * @param from the workflow that gave it
  */
 export function parseAnswer<Answer>(
@@ -29,18 +29,12 @@ export function parseAnswer<Answer>(
 ): Answer {
   if (!name) return answer as Answer;
   const { error } = z.core.safeParse(schemas[name], answer, { reportInput: true });
-  const faults = error?.issues.filter((issue) => !isNewerWord(issue) && !isOlder(issue)) ?? [];
+  const faults = error?.issues.filter((issue) => !isNewerWord(issue)) ?? [];
   // The table compiles only if the schema is that of such answers.
   if (faults.length === 0) return answer as Answer;
   const places = faults.slice(0, SHOWN_FAULTS).map(({ path }) => `/${path.map(String).join('/')}`);
   throw new HoldfastError('answer_invalid', { what: from, places: places.join(', ') });
 }
-
-/** What a view of 0.1.0 does not say: a session shows its last one for as long as it is open. */
-const LATER_KEYS: readonly unknown[] = ['treeKill', 'degraded', 'survivors'];
-
-const isOlder = ({ path, input }: z.core.$ZodIssue): boolean =>
-  input === undefined && LATER_KEYS.includes(path.at(-1));
 
 const isNewerWord = ({ code, input }: z.core.$ZodIssue): boolean =>
   code === 'invalid_value' && typeof input === 'string';

@@ -129,8 +129,8 @@ export interface TurnError {
   code: ErrorCode;
   message: string;
   facts: ErrorFacts;
-  /** Its page; absent in results from releases before 0.3. */
-  docs?: string;
+  /** Its page. */
+  docs: string;
 }
 
 /** Result of the workflow `agent` in mode `task`, and answer to the update `send`. */
@@ -161,7 +161,7 @@ export interface ToolCall {
   hold?: ToolHold;
   /** Why the policy refuses it. */
   denied?: string;
-  /** What its tool declares about it; absent in replies of releases before 0.3. */
+  /** What its tool declares about it; absent until that is looked up. */
   facts?: CallFacts;
 }
 
@@ -192,7 +192,7 @@ export type Message =
   | { role: 'context'; text: string }
   /**
    * `text`: the reply as written, only if it could not be parsed; otherwise it would be in history twice. `step`: its
-   * number in the conversation, from 1; absent in replies of releases before 0.4.
+   * number in the conversation, from 1.
    */
   | ({ role: 'assistant'; text?: string; parsed: ParsedReply; usage?: Usage; step?: number } & WithExtras)
   | ({ role: 'tool' } & ToolResult)
@@ -216,22 +216,15 @@ export interface TurnInput {
   settings: AgentSettings;
   /** The messages of earlier turns that the model sees, in the run of the agent that holds them. */
   earlier: Omit<MessagesOfRun, 'workflowId'>;
-  /** When the turn's own timer starts. Absent in turns of earlier releases: with the turn. */
-  timer?: 'with-tools';
-  /** How sub-agents are started. Absent in turns of earlier releases: by an activity for each. */
-  spawns?: 'by-signal';
-  /** The conversation's steps before this turn; absent in turns of earlier releases, whose steps have no numbers. */
-  stepsBefore?: number;
+  /** The conversation's steps before this turn. */
+  stepsBefore: number;
 }
 
 export interface TurnResult extends AgentResult {
   messages: Message[];
   /** Sessions of the agent's host that the turn's tool calls used. */
   sessions: number[];
-  /**
-   * Tool calls that it made, without those that it ran itself: these open no session. Absent in results from earlier
-   * releases.
-   */
+  /** Tool calls that it made, without those that it ran itself: these open no session. Absent if the turn was lost. */
   calls?: number | undefined;
   /** The step in which it was cut off, if what that did to files has no checkpoint yet. */
   cutStep?: number | undefined;
@@ -266,9 +259,9 @@ export interface SubAgent {
   status: 'running' | 'ended';
   /** When that status began; ISO 8601. */
   since: string;
-  /** Whether its usage is part of its parent's: a turn has waited for it. Absent in answers of earlier releases. */
-  isCounted?: boolean | undefined;
-  /** It was to work in a folder of its own. Absent for others, and in answers of earlier releases. */
+  /** Whether its usage is part of its parent's: a turn has waited for it. */
+  isCounted: boolean;
+  /** It was to work in a folder of its own. */
   workspace?: 'own' | undefined;
   result: AgentResult | null;
 }
@@ -293,19 +286,19 @@ export interface AgentState {
   /** The answering run, and the number of messages in its query `transcript`. */
   runId: string;
   messages: number;
-  /** How many of these the run before gave it, and that run. Absent in answers of earlier releases. */
-  carried?: number;
-  continuedFrom?: string | null;
+  /** How many of these the run before gave it, and that run. */
+  carried: number;
+  continuedFrom: string | null;
   settings: AgentSettings;
   refused: string[];
-  /** Pending approvals in its turn and its sessions; absent in answers from releases before 0.3, like the next. */
-  approvals?: OpenQuestion[];
+  /** Pending approvals in its turn and its sessions. */
+  approvals: OpenQuestion[];
   /** When its status began; ISO 8601. */
-  since?: string;
+  since: string;
   /** `turn`: the turn knows what it waits for. Null if it ends or has ended. */
-  waits?: Wait | null;
+  waits: Wait | null;
   /** The sessions that its turns used, and the workflow of each, which knows what it is doing. */
-  shells?: Shell[];
+  shells: Shell[];
 }
 
 /** A session of an agent. */

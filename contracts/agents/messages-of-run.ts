@@ -5,6 +5,6 @@ export interface MessagesOfRun {
   workflowId: string;
   runId: string;
   count: number;
-  /** Their size as JSON, with one byte for each separator; absent in calls from earlier releases. */
-  bytes?: number;
+  /** Their size as JSON, with one byte for each separator. */
+  bytes: number;
 }

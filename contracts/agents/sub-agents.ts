@@ -63,10 +63,10 @@ export const withinBudget = (
 });
 
 /** What a parent keeps about a sub-agent, also across continue-as-new. */
-export interface SubAgentRecord extends SubAgent {
+export interface SubAgentRecord extends Omit<SubAgent, 'isCounted'> {
   key: string;
-  /** Hash of its role and task; absent in records of 0.2.0. */
-  hash?: string;
+  /** Hash of its role and task. */
+  hash: string;
   /** How many sub-agents it may start itself. */
   grant: number;
   /** Whether its usage counts towards a turn that has waited for it. */
@@ -123,7 +123,7 @@ export interface AgentEndedSignal {
 }
 
 /** The sub-agent with this id. Throws `not_found`, naming those that exist. */
-export function findSubAgent<T extends SubAgent>(agents: readonly T[], agentId: string): T {
+export function findSubAgent<T extends Pick<SubAgent, 'agentId'>>(agents: readonly T[], agentId: string): T {
   const found = agents.find((one) => one.agentId === agentId);
   if (found) return found;
   const allowed = agents.map((one) => one.agentId).join(', ') || 'none: there are no sub-agents';

@@ -55,7 +55,7 @@ export interface InboxItem {
     screen: string;
     /** False for a password. */
     echo: boolean;
-    /** For `prompt` of an answer. Sessions of earlier releases take none. */
+    /** For `prompt` of an answer. */
     prompt?: SeenPrompt;
   };
   failure?: { code: string; message: string; next: string };

@@ -3,8 +3,8 @@ import type { JsonSchema } from '../json';
 import type { DialectName, Usage } from '../agents/agent';
 import type { MessagesOfRun } from '../agents/messages-of-run';
 
-/** Input of the activity `callModel`: it finds the messages themselves, pinned to these counts. */
-export interface ModelCall {
+/** Input of the activity `compact`: it finds the messages themselves, pinned to these counts. */
+export interface SummaryCall {
   agent: string;
   model: string;
   dialect?: DialectName | undefined;
@@ -17,14 +17,16 @@ export interface ModelCall {
   cwd?: string | undefined;
   turn: MessagesOfRun;
   earlier: Omit<MessagesOfRun, 'workflowId'>;
-  /** The keys of its reply's calls begin with it; absent in calls from earlier releases. */
+  /** Names it within the run of a turn; an agent's own has none. */
   key?: string | undefined;
-  /** Whether the turn asks its agent for sub-agents itself, and needs to know their roles for that. */
-  plans?: true | undefined;
-  /** Whether the turn can take checkpoints, and needs to know whether it is to. */
-  checkpoints?: true | undefined;
-  /** Only of `compact`: there is no room to keep the conversation, so that a summary that was cut off is better than none. */
+  /** There is no room to keep the conversation, so that a summary that was cut off is better than none. */
   takesCut?: true | undefined;
+}
+
+/** Input of the activity `callModel`. */
+export interface ModelCall extends Omit<SummaryCall, 'takesCut'> {
+  /** The keys of its reply's calls begin with it. */
+  key: string;
 }
 
 export interface WrittenSummary {

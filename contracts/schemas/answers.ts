@@ -45,7 +45,7 @@ const usage = z.object({
 });
 const code = z.enum(ERROR_CODES as [ErrorCode, ...ErrorCode[]]);
 const facts = z.readonly(z.record(text, z.union([text, z.number(), z.boolean(), z.null(), z.undefined()])));
-const turnError = z.object({ code, message: text, facts, docs: z.optional(text) });
+const turnError = z.object({ code, message: text, facts, docs: text });
 export const errorAnswer = z.object({
   code,
   message: text,
@@ -90,10 +90,10 @@ const approvalFields = {
   reasons,
   askedAt: time,
   expiresAt: time,
-  agent: z.optional(text),
-  place: z.optional(place),
-  runs: z.optional(text),
-  values: z.optional(z.array(shownValue)),
+  agent: text,
+  place,
+  runs: text,
+  values: z.array(shownValue),
 };
 export const approval = z.object(approvalFields);
 export const approvalList = z.array(approval);
@@ -103,7 +103,7 @@ const toolHold = z.object({
   hash: text,
   reasons,
   expiresMs: z.number(),
-  place: z.optional(place),
+  place,
   what: text,
   secret: z.optional(z.boolean()),
   values: z.optional(z.array(shownValue)),
@@ -230,7 +230,7 @@ const subAgent = z.object({
   ...{ agentId: text, role: text },
   status: z.enum(['running', 'ended']),
   since: time,
-  isCounted: z.optional(z.boolean()),
+  isCounted: z.boolean(),
   workspace: z.optional(z.literal('own')),
   result: orNull(agentResult),
 });
@@ -249,14 +249,14 @@ export const agentState = z.object({
   usage: orNull(usage),
   runId: text,
   messages: count,
-  carried: z.optional(count),
-  continuedFrom: z.optional(orNull(text)),
+  carried: count,
+  continuedFrom: orNull(text),
   settings,
   refused: texts,
-  approvals: z.optional(z.array(openQuestion)),
-  since: z.optional(time),
-  waits: z.optional(orNull(wait)),
-  shells: z.optional(z.array(z.object(shell))),
+  approvals: z.array(openQuestion),
+  since: time,
+  waits: orNull(wait),
+  shells: z.array(z.object(shell)),
 });
 export const turnState = z.object({
   agent: text,
@@ -341,11 +341,8 @@ export const sessionState = z.object({
   session: count,
   status: z.enum(['idle', 'running', 'waiting_input', 'waiting_approval', 'draining', 'closed']),
   epoch: count,
-  cwd: z.optional(orNull(text)),
-  takesPrompt: z.optional(z.literal(true)),
-  command: orNull(
-    z.object({ id: text, runtime: z.enum(RUNTIMES), startedAt: time, firstLine: z.optional(text) }),
-  ),
+  cwd: orNull(text),
+  command: orNull(z.object({ id: text, runtime: z.enum(RUNTIMES), startedAt: time, firstLine: text })),
   view: lastView,
   readers: z.record(text, count),
   refused: texts,

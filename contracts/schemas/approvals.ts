@@ -15,11 +15,11 @@ const approval = z.looseObject({
   hash: z.string(),
   reasons: z.array(z.looseObject({ rule: z.string(), found: z.string() })),
   expiresAt: z.string(),
-  agent: z.optional(z.string()),
-  place: z.optional(z.looseObject({ host: z.string(), cwd: z.nullable(z.string()) })),
-  runs: z.optional(z.string()),
-  values: z.optional(
-    z.array(z.looseObject({ name: z.string(), text: z.string(), bytes: z.number(), omitted: z.number() })),
+  agent: z.string(),
+  place: z.looseObject({ host: z.string(), cwd: z.nullable(z.string()) }),
+  runs: z.string(),
+  values: z.array(
+    z.looseObject({ name: z.string(), text: z.string(), bytes: z.number(), omitted: z.number() }),
   ),
 });
 /** Sent between our own workflows; what their pages show is checked because anyone may send a signal. */

@@ -47,7 +47,7 @@ const holdSchema = z.strictObject({
   hash: z.string(),
   reasons: z.array(reason).check(z.maxLength(100)),
   expiresMs: milliseconds,
-  place: z.optional(z.strictObject({ host: z.string(), cwd: z.nullable(z.string()) })),
+  place: z.strictObject({ host: z.string(), cwd: z.nullable(z.string()) }),
   secret: z.optional(z.boolean()),
   values: z.optional(z.array(shownValue).check(z.maxLength(1_000))),
   askedAt: z.optional(z.number()),

@@ -242,16 +242,14 @@ export interface SessionState {
   session: number;
   status: 'idle' | 'running' | 'waiting_input' | 'waiting_approval' | 'draining' | 'closed';
   epoch: number;
-  /** Where its shells begin; null: where the host's do. Sessions of releases before 0.2 do not tell it. */
-  cwd?: string | null;
-  /** An input may name the prompt that it answers. Sessions of releases before 0.4 refuse that, and do not tell this. */
-  takesPrompt?: true;
+  /** Where its shells begin; null: where the host's do. */
+  cwd: string | null;
   command: {
     id: string;
     runtime: Runtime;
     startedAt: string;
-    /** At most 80 characters. Sessions of releases before 0.2 do not tell it. */
-    firstLine?: string;
+    /** At most 80 characters. */
+    firstLine: string;
   } | null;
   /** The last known view; `poll` refreshes it. */
   view: CommandView | null;

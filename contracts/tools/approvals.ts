@@ -29,8 +29,8 @@ export interface Hold {
   reasons: PolicyReason[];
   /** After this many milliseconds it is denied. */
   expiresMs: number;
-  /** Where it will run; absent in questions from releases before 0.3. */
-  place?: Place;
+  /** Where it will run. */
+  place: Place;
 }
 
 /** Where something will run. */
@@ -66,12 +66,12 @@ export interface Approval {
   /** ISO 8601, like the next. */
   askedAt: string;
   expiresAt: string;
-  agent?: string;
-  place?: Place;
+  agent: string;
+  place: Place;
   /** `terminal`, `python`, `nodejs`, or the tool's name. */
-  runs?: string;
+  runs: string;
   /** The whole code, or all arguments; a long one is cut here, and whole in the answer to `approvals` with an id. */
-  values?: ShownValue[];
+  values: ShownValue[];
 }
 
 export interface ApprovalsRequest {

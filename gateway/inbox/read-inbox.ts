@@ -98,10 +98,9 @@ async function silent(
   return items.filter((item) => item !== null);
 }
 
-/** Sessions whose worker is of a release before 0.4 refuse what they do not know. */
-function promptIn({ takesPrompt, view }: SessionState): { prompt?: SeenPrompt } {
+function promptIn({ view }: SessionState): { prompt?: SeenPrompt } {
   const since = view?.waiting?.since;
-  return takesPrompt && view?.commandId && since ? { prompt: { command: view.commandId, since } } : {};
+  return view?.commandId && since ? { prompt: { command: view.commandId, since } } : {};
 }
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';

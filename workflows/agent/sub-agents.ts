@@ -99,7 +99,7 @@ export class SubAgents {
   check(request: SpawnRequest): void {
     const { key, limits = {}, tools } = request;
     const known = this.agents.find((one) => one.key === key);
-    const isOther = known?.hash !== undefined && known.hash !== contentHash(key, spawnContent(request));
+    const isOther = known !== undefined && known.hash !== contentHash(key, spawnContent(request));
     if (isOther) refuse('id_conflict', { got: key });
     if (known) return;
     if (this.limit('depth') <= 0) refuse('agents_depth', {});

@@ -1,5 +1,4 @@
-// A script's call as its session keeps it, and as the next run of the session receives it. The carried form is the one
-// of all releases: they read each other's records.
+// A script's call as its session keeps it, and as the next run of the session receives it.
 import { outcomeOf, type CallState } from '../../contracts/tools/call-state';
 import { ownValue, setOwn } from '../../contracts/own';
 import { jsonBytes } from '../../contracts/payload-size';
@@ -11,7 +10,7 @@ const MAX_CARRIED_BYTES = 400_000;
 export interface SessionCall {
   request: Omit<ToolCallRequest, 'answered'>;
   state: CallState;
-  /** Hash of the call's content; undefined if it is not known, as in records of 0.2.0. */
+  /** Hash of the call's content; undefined for one that was cancelled before it came. */
   hash: string | undefined;
 }
 

@@ -25,7 +25,7 @@ export class QueuedInputs {
 
   /** False if the queue is full. */
   add(input: SignalledInput): boolean {
-    const queue = (this.record.queuedInputs ??= []);
+    const queue = this.record.queuedInputs;
     const all = [...queue, input];
     if (sumOf(all, bytesOf) > MAX_QUEUED_INPUT_BYTES) return false;
     // The largest input of control characters takes more by itself, and is carried alone.
@@ -36,7 +36,7 @@ export class QueuedInputs {
 
   /** Types what is queued, unless that is being done. */
   resume(): void {
-    if (!this.isTyping && this.record.queuedInputs?.length) void this.type();
+    if (!this.isTyping && this.record.queuedInputs.length > 0) void this.type();
   }
 
   /** Not part of any handler. Inputs not typed before a continue-as-new are sent again: the host knows the ids. */
@@ -62,14 +62,14 @@ export class QueuedInputs {
         const failure = hostFailure(err, record.ref.host);
         recordRefusal(record, failure instanceof Error ? failure.message : String(failure));
       }
-      record.queuedInputs = record.queuedInputs?.slice(inputs.length) ?? [];
+      record.queuedInputs = record.queuedInputs.slice(inputs.length);
     }
     this.isTyping = false;
   }
 }
 
 /** The head of the queue, as many inputs as one activity types. They stay queued until they are typed. */
-function nextInputs({ queuedInputs = [] }: SessionRecord): SignalledInput[] {
+function nextInputs({ queuedInputs }: SessionRecord): SignalledInput[] {
   let bytes = 0;
   const end = queuedInputs.findIndex((input, index) => {
     bytes += bytesOf(input);

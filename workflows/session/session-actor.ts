@@ -22,7 +22,7 @@ import type {
   WaitResult,
 } from '../../contracts/sessions/session';
 import type { ToolCallAnswer, ToolCallRequest } from '../../contracts/tools/tools';
-import { Approvals, newApprovals } from '../messages/approvals';
+import { Approvals } from '../messages/approvals';
 import { CommandRun } from './command-run';
 import { hostFailure, repeatable } from '../host/host-activities';
 import { commandEnded, commandFailed } from '../messages/metered';
@@ -80,8 +80,8 @@ export class SessionActor {
   ) {
     this.ids = new SessionIds(record);
     this.typing = new QueuedInputs(record, this.ids, (view) => this.show(view));
-    this.questions = new QuestionsForAgent(record.ref.agent, record.approvals?.waiting.length);
-    this.approvals = new Approvals((record.approvals ??= newApprovals()), () => {
+    this.questions = new QuestionsForAgent(record.ref.agent, record.approvals.waiting.length);
+    this.approvals = new Approvals(record.approvals, () => {
       this.questions.tell(this.approvals.waiting);
       this.tell();
     });
@@ -134,7 +134,7 @@ export class SessionActor {
     const isFirst = this.ids.rememberCommand(id, request);
     if (this.record.command?.id !== id) {
       if (!isFirst) return this.endAgain(id, request);
-      if (reset) this.record.resets = (this.record.resets ?? 0) + 1;
+      if (reset) this.record.resets += 1;
       this.record.command = newCommand(this.record, id, request);
       this.tools.grant(id, request.tools);
       // Without a reset, only background scripts' calls can be waiting here, no command.
@@ -294,7 +294,7 @@ export class SessionActor {
     this.approvals.denyAll(reason);
     const { record } = this;
     if (record.command) record.command.over = reason;
-    return (record.resets = (record.resets ?? 0) + 1);
+    return (record.resets += 1);
   }
 
   private track(command: RunningCommand, attached: boolean): void {

@@ -31,11 +31,11 @@ export class SessionIds {
 
   /** True the first time; a known id is a repetition. */
   rememberCommand(id: string, request: ExecRequest): boolean {
-    return rememberId((this.record.commandIds ??= []), id, execContent(request), REMEMBERED_COMMANDS);
+    return rememberId(this.record.commandIds, id, execContent(request), REMEMBERED_COMMANDS);
   }
 
   forgetCommand(id: string): void {
-    this.record.commandIds = withoutId(this.record.commandIds ?? [], id);
+    this.record.commandIds = withoutId(this.record.commandIds, id);
   }
 
   isKnownInput(id: string | undefined): boolean {
@@ -81,13 +81,13 @@ export class SessionIds {
     return this.resetting.has(id) || findId(this.record.resetIds, id) !== undefined;
   }
 
-  /** Runs beside the answer, which must not come later than in released histories: a replay needs the same order. */
+  /** Runs beside the answer, which must not come later than in recorded histories: a replay needs the same order. */
   rememberedReset<T>(done: Promise<T>, id: string, request: ResetRequest): Promise<T> {
     this.resetting.add(id);
     done.then(
       () => {
         this.resetting.delete(id);
-        rememberId((this.record.resetIds ??= []), id, resetContent(request), REMEMBERED_RESETS);
+        rememberId(this.record.resetIds, id, resetContent(request), REMEMBERED_RESETS);
       },
       // It was refused, or it is unknown whether it was done: the same id may be sent again.
       () => this.resetting.delete(id),

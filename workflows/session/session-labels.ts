@@ -37,13 +37,13 @@ const MESSAGES = {
 
 /** What is shown of a session; pending approvals come first. */
 export const sessionDetails = (record: SessionRecord): string =>
-  [approvalDetails(record.approvals?.waiting ?? []), commandDetails(record)]
+  [approvalDetails(record.approvals.waiting), commandDetails(record)]
     .filter((part) => part !== '')
     .join('\n\n');
 
 function commandDetails({ command, view, approvals }: SessionRecord): string {
   if (view !== null && (!command || view.commandId === idOnHost(command))) return detailsOf(view);
-  const isHeld = approvals?.waiting.some(({ id }) => command && id === idOnHost(command));
+  const isHeld = approvals.waiting.some(({ id }) => command && id === idOnHost(command));
   return command ? detailsOfStart(command, isHeld) : '';
 }
 
@@ -82,13 +82,12 @@ export function detailsOf(view: CommandView, seenAt: Date = new Date()): string 
   ].join('\n\n');
 }
 
-/** Views recorded by older releases have neither field. */
-function troublesOf({ degraded, survivors }: Partial<CommandView>): string[] {
+function troublesOf({ degraded, survivors }: CommandView): string[] {
   return [
     ...(degraded
       ? [`**The host's disk is full or read-only; programs stall:** ${inMarkdown(degraded, PARAGRAPH)}`]
       : []),
-    ...(survivors?.length
+    ...(survivors.length > 0
       ? [`**Still running after a reset:** process ${inMarkdown(survivors.join(', '), PARAGRAPH)}`]
       : []),
   ];

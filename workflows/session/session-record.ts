@@ -18,6 +18,7 @@ import { recentOutput } from '../../contracts/sessions/recent-output';
 import { DEFAULT_YIELD } from '../../contracts/sessions/session';
 import { noticeId, type NoticeId } from '../../contracts/agents/notices';
 import type { WorkState } from '../../contracts/agents/work-state';
+import { newApprovals } from '../messages/approvals';
 import type { KnownId } from '../messages/known-ids';
 import type { ToolGrant } from '../../contracts/tools/tool-grant';
 import { isOpen } from '../../contracts/tools/call-state';
@@ -42,8 +43,8 @@ export interface RunningCommand {
   checkImports?: boolean;
   /** What the host runs for it now: the command itself, an installation of what it imports, or its second run. */
   runId?: string;
-  /** How many resets the session had asked for by then, its own included; absent in records of 0.2.0, like the next. */
-  resets?: number;
+  /** How many resets the session had asked for by then, its own included. */
+  resets: number;
   /** Why nothing more of it may begin: the session was reset. */
   over?: string;
 }
@@ -66,7 +67,7 @@ export const newCommand = (
   yielded: null,
   ...(reset && { reset }),
   ...(checkImports && { checkImports }),
-  resets: record.resets ?? 0,
+  resets: record.resets,
 });
 
 export const idOnHost = ({ id, runId }: RunningCommand): string => runId ?? id;
@@ -92,19 +93,19 @@ export interface SessionRecord {
   readers: Record<string, number>;
   /** To recognise inputs that were already typed. */
   inputIds: KnownId[];
-  /** Accepted commands and resets; absent in records of 0.2.0. */
-  commandIds?: KnownId[];
-  resetIds?: KnownId[];
+  /** Accepted commands and resets. */
+  commandIds: KnownId[];
+  resetIds: KnownId[];
   /** How often the session was to be reset, by a message or for a command: a host begins no command from before. */
-  resets?: number;
-  /** Signalled inputs that are not typed yet; absent in records of 0.1.0. */
-  queuedInputs?: SignalledInput[];
-  /** What the scripts of the last commands may call; absent in records of 0.1.0, like the next. */
-  grants?: CommandGrant[];
-  /** Scripts' calls, by id, until the scripts have their answers. */
+  resets: number;
+  /** Signalled inputs that are not typed yet. */
+  queuedInputs: SignalledInput[];
+  /** What the scripts of the last commands may call. */
+  grants: CommandGrant[];
+  /** Scripts' calls, by id, until the scripts have their answers; absent: none has called any. */
   calls?: SessionCalls;
-  /** Pending approvals; absent in records of 0.1.0. */
-  approvals?: ApprovalsRecord;
+  /** Pending approvals. */
+  approvals: ApprovalsRecord;
   /** Numbers messages that came without an id. */
   sequence: number;
   refused: string[];
@@ -126,7 +127,6 @@ const MAX_CARRIED_BYTES = 2_000_000;
 
 /** The oldest grants are left out if not all fit, since each may name a thousand tools: their scripts then call no more. */
 export function withFittingGrants({ grants, ...rest }: CarriedSession): CarriedSession {
-  if (!grants) return rest;
   let room = MAX_CARRIED_BYTES - jsonBytes(rest);
   const tooOld = grants.findLastIndex((grant, index) => {
     room -= jsonBytes(grant);
@@ -145,6 +145,12 @@ export function newSessionRecord(ref: SessionRef, input: SessionInput): SessionR
     view: null,
     readers: {},
     inputIds: [],
+    commandIds: [],
+    resetIds: [],
+    resets: 0,
+    queuedInputs: [],
+    grants: [],
+    approvals: newApprovals(),
     sequence: 0,
     refused: [],
   };
@@ -167,7 +173,7 @@ export function lastView(record: SessionRecord): CommandView | null {
   const { ref, command, view } = record;
   if (!command || view?.commandId === idOnHost(command)) return view;
   // None of it runs before its approval.
-  if (record.approvals?.waiting.some(({ id }) => id === idOnHost(command))) return view;
+  if (record.approvals.waiting.some(({ id }) => id === idOnHost(command))) return view;
   const at = view?.to ?? 0;
   return {
     session: ref.session,
@@ -208,7 +214,7 @@ export function recordRefusal(record: SessionRecord, message: string): void {
   if (record.refused.length > REMEMBERED_REFUSALS) record.refused.shift();
 }
 
-const isHeld = ({ approvals }: SessionRecord): boolean => (approvals?.waiting.length ?? 0) > 0;
+const isHeld = ({ approvals }: SessionRecord): boolean => approvals.waiting.length > 0;
 
 function statusOf(record: SessionRecord): 'idle' | 'running' | 'waiting_input' | 'waiting_approval' {
   const { command, view } = record;
@@ -230,7 +236,7 @@ export function workStateOf(record: SessionRecord): WorkState {
 /** Whom it waits for, and what is lost; the same again has the same id. */
 export function noticesOf(record: SessionRecord): NoticeId[] {
   const { command, view, approvals } = record;
-  const held = approvals?.waiting.map(({ id }) => noticeId('approval', id)) ?? [];
+  const held = approvals.waiting.map(({ id }) => noticeId('approval', id));
   if (view?.state === 'lost') return [...held, noticeId('lost', view.commandId ?? `epoch-${view.epoch}`)];
   if (!command || statusOf(record) !== 'waiting_input') return held;
   // The host confirms each wait of a command at another time.
@@ -240,13 +246,12 @@ export function noticesOf(record: SessionRecord): NoticeId[] {
 export function sessionState(record: SessionRecord, phase: 'open' | 'draining' | 'closed'): SessionState {
   const { ref, command, view, readers, refused } = record;
   const { agent, host, session } = ref;
-  const waiting = record.approvals?.waiting ?? [];
+  const waiting = record.approvals.waiting;
   return {
     ...{ agent, host, session },
     status: phase === 'open' ? statusOf(record) : phase,
     epoch: view?.epoch ?? 1,
     cwd: record.cwd,
-    takesPrompt: true,
     command: command && {
       id: command.id,
       runtime: command.runtime,
@@ -258,7 +263,7 @@ export function sessionState(record: SessionRecord, phase: 'open' | 'draining' |
     refused,
     approvals: waiting,
     toolCalls: {
-      made: record.grants?.at(-1)?.used ?? 0,
+      made: record.grants.at(-1)?.used ?? 0,
       open: Object.values(record.calls ?? {}).flatMap(({ request: { id, tool }, state }) =>
         isOpen(state) ? [{ id, tool }] : [],
       ),
@@ -290,6 +295,6 @@ export function inputOf(
     yield: settings,
     ...(reset && { reset }),
     ...(checkImports && { checkImports }),
-    ...(resets !== undefined && { resets }),
+    resets,
   };
 }

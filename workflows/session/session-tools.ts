@@ -86,7 +86,7 @@ export class SessionTools {
 
   /** From now on this command's scripts may call what `grant` allows. */
   grant(commandId: string, grant: ToolGrant = {}): void {
-    const grants = (this.record.grants ??= []);
+    const { grants } = this.record;
     if (grants.some((known) => known.commandId === commandId)) return;
     grants.push({ ...grant, commandId, used: 0 });
     if (grants.length > REMEMBERED_GRANTS) grants.shift();
@@ -95,7 +95,7 @@ export class SessionTools {
   checkCall(call: ToolCallRequest): void {
     const known = this.known(call.id);
     if (known) {
-      // Old records have no hash, and neither has a call that was cancelled before it arrived: these match any content.
+      // A call that was cancelled before it arrived has no hash: it matches any content.
       const isOther = known.hash !== undefined && known.hash !== contentHash(call.id, callContent(call));
       if (isOther) refuse('id_conflict', { got: call.id });
       return;
@@ -212,7 +212,7 @@ export class SessionTools {
   }
 
   private grantOf(commandId: string): CommandGrant | undefined {
-    return this.record.grants?.find(({ commandId: id }) => id === commandId || idAgain(id) === commandId);
+    return this.record.grants.find(({ commandId: id }) => id === commandId || idAgain(id) === commandId);
   }
 
   private start(request: SessionCall['request']): SessionCall {

@@ -46,13 +46,7 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
   const start = (): Promise<ChildWorkflowHandle<typeof turn>> =>
     startChild(turn, {
       workflowId,
-      args: [
-        {
-          ...{ agent, born, turn: number, message, settings, earlier, stepsBefore },
-          timer: 'with-tools',
-          spawns: 'by-signal',
-        },
-      ],
+      args: [{ agent, born, turn: number, message, settings, earlier, stepsBefore }],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
       // The agent's starter may not have told the server.

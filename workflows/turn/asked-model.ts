@@ -1,7 +1,7 @@
 // The model calls of a turn: its replies, and summaries. While the quota of the day is used up, the turn waits here.
 import { CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { AgentActivities } from '../../contracts/activities';
-import type { Compaction, ModelCall } from '../../contracts/models/model-call';
+import type { Compaction, ModelCall, SummaryCall } from '../../contracts/models/model-call';
 import type { PlannedReply } from '../../contracts/models/model-reply';
 import { fromFailure } from '../../contracts/errors/failure';
 import { label } from '../../contracts/text/labels';
@@ -33,7 +33,7 @@ export class AskedModel {
   }
 
   /** A separate step: a summary replaces the conversation. */
-  summary(step: number, call: () => ModelCall): Promise<Compaction> {
+  summary(step: number, call: () => SummaryCall): Promise<Compaction> {
     const summary = label(`step ${step}: sum up the conversation`);
     return this.withinQuota(() => {
       this.progress.compacts(step);

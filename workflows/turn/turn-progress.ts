@@ -15,9 +15,7 @@ import type { ErrorFacts } from '../../contracts/errors/holdfast-error';
 import type { Wait } from '../../contracts/agents/waits';
 import { tokensOf } from '../../contracts/models/usage';
 import { TURN_STATE } from '../../contracts/agents/work-state';
-import { factsOfEarlierCall, textOfEarlierResult } from '../../contracts/agents/earlier-replies';
 import { stateText } from '../../contracts/sessions/session-facts';
-import type { CallFacts } from '../../contracts/tools/call-facts';
 import { questionDetails } from '../messages/approval-labels';
 import type { Approvals } from '../messages/approvals';
 import type { OpenQuestions } from '../messages/open-questions';
@@ -26,12 +24,6 @@ import { phaseEnded } from '../messages/metered';
 import { ToldState } from '../messages/told-state';
 
 type Calls = Extract<ParsedReply, { kind: 'calls' }>;
-/** The idempotency key of a call in the current step. */
-type KeyOf = (call: ToolCall) => string;
-
-/** What a call's tool declares about it; `key` is the call's. */
-export const factsOf = (call: ToolCall, key: string): CallFacts =>
-  call.facts ?? factsOfEarlierCall(call, key);
 
 export class TurnProgress {
   private readonly sessions = new Map<number, SeenSession>();
@@ -71,28 +63,27 @@ export class TurnProgress {
     );
   }
 
-  runs({ calls, headline, thoughts }: Calls, keyOf: KeyOf): void {
+  runs({ calls, headline, thoughts }: Calls): void {
     this.headline = headline;
     this.thoughts = thoughts;
     this.forPeople = [];
-    const running = calls.map((call) => ({ call, facts: factsOf(call, keyOf(call)) }));
-    for (const { session, forPerson } of running.map(({ facts }) => facts)) {
+    for (const { session, forPerson } of calls.map(({ facts = {} }) => facts)) {
       if (session === undefined) continue;
       if (forPerson) this.forPeople.push(session);
       const { seenAt = null, fact = '', isWaiting = false } = this.sessions.get(session) ?? {};
       this.sessions.set(session, { calledAt: this.step, seenAt, fact, isWaiting });
     }
-    this.begin('tools', `Running ${running.map(({ call, facts }) => describe(call, facts)).join(', ')}`);
+    this.begin('tools', `Running ${calls.map(describe).join(', ')}`);
   }
 
   /** The result of a call that uses `session`, as far as that was known before. */
-  saw(call: ToolCall, session: number | undefined, result: ToolResult): void {
+  saw(session: number | undefined, result: ToolResult): void {
     const used = result.session?.session ?? session;
     if (used === undefined) return;
     // The expected session was taken, and the call went to the next one.
     if (session !== undefined && session !== used && this.sessions.get(session)?.seenAt === null)
       this.sessions.delete(session);
-    this.sessions.set(used, { calledAt: this.step, seenAt: this.step, ...stateAfter(call, result) });
+    this.sessions.set(used, { calledAt: this.step, seenAt: this.step, ...stateAfter(result) });
   }
 
   /** Its own pending approvals, shown above what it is doing. */
@@ -220,15 +211,12 @@ export class TurnProgress {
 }
 
 /** What a session is doing after a call. */
-function stateAfter({ facts }: ToolCall, result: ToolResult): Pick<SeenSession, 'fact' | 'isWaiting'> {
-  const { session, isError } = result;
+function stateAfter({ session, isError }: ToolResult): Pick<SeenSession, 'fact' | 'isWaiting'> {
   if (session) return { fact: stateText(session), isWaiting: session.state === 'waiting_input' };
-  const earlier = facts ? undefined : textOfEarlierResult(result);
-  if (earlier) return { fact: earlier.text, isWaiting: earlier.isWaiting };
   return { fact: isError ? 'an error' : 'done', isWaiting: false };
 }
 
-function describe({ tool, args }: ToolCall, { session, roles }: CallFacts): string {
+function describe({ tool, args, facts: { session, roles } = {} }: ToolCall): string {
   const runtime = roles?.runtime === undefined ? undefined : args[roles.runtime];
   return [tool, typeof runtime === 'string' && runtime, session !== undefined && `in session ${session}`]
     .filter((part) => part !== false)

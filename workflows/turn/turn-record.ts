@@ -6,8 +6,8 @@ export interface TurnRecord {
   messages: Message[];
   steps: number;
   calls: number;
-  /** Those of them that the turn ran itself; absent in records of earlier releases. */
-  ownCalls?: number;
+  /** Those of them that the turn ran itself. */
+  ownCalls: number;
   /** Malformed replies in a row. */
   repairs: number;
   sessions: number[];

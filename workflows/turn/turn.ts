@@ -37,7 +37,7 @@ import { callTool } from './calls/tool-activities';
 import { TurnBudget } from './turn-budget';
 import { TurnCheckpoints } from './turn-checkpoints';
 import { endOf, SHOWN_BYTES, type TurnEnd } from './turn-error';
-import { factsOf, TurnProgress } from './turn-progress';
+import { TurnProgress } from './turn-progress';
 import type { TurnRecord } from './turn-record';
 import { lastProse, repairText } from './turn-texts';
 import { WallTime } from './wall-time';
@@ -130,7 +130,6 @@ class Turn {
   }
 
   private async work(): Promise<TurnEnd> {
-    if (this.input.timer !== 'with-tools') this.wallTime.start();
     for (;;) {
       const reason = this.over();
       if (reason) return { reason };
@@ -158,7 +157,7 @@ class Turn {
       if (this.checkpoints.isPending) await this.checkpoints.settled();
       const { text, parsed, usage, extras, window } = reply;
       const step = this.nextStep;
-      const isRecorded = reply.checkpoint && step !== undefined;
+      const isRecorded = reply.checkpoint === true;
       if (isRecorded) await this.checkpoints.before(step);
       this.transcript.push({
         role: 'assistant',
@@ -166,14 +165,14 @@ class Turn {
         parsed,
         ...(usage && { usage }),
         ...(extras && { extras }),
-        ...(step !== undefined && { step }),
+        step,
       });
       this.budget.spend(usage);
       this.isFullForModel = window !== undefined && tokensOf(usage ?? null) > FULL_WINDOW * window;
       if (parsed.kind === 'answer') return { reason: 'answered', answer: parsed.answer };
       if (parsed.kind === 'calls') {
         this.budget.repairs = 0;
-        this.progress.runs(parsed, this.keyOf);
+        this.progress.runs(parsed);
         this.spawns.plans = reply.plans ?? {};
         await this.callTools(parsed.calls, parsed.headline);
         if (isRecorded) this.checkpoints.after(step);
@@ -191,10 +190,10 @@ class Turn {
   }
 
   /** The number of the next reply in the conversation. */
-  private get nextStep(): number | undefined {
-    const { stepsBefore } = this.input;
-    if (stepsBefore === undefined) return undefined;
-    return stepsBefore + 1 + this.transcript.messages.filter(({ role }) => role === 'assistant').length;
+  private get nextStep(): number {
+    return (
+      this.input.stepsBefore + 1 + this.transcript.messages.filter(({ role }) => role === 'assistant').length
+    );
   }
 
   state(): TurnState {
@@ -257,9 +256,7 @@ class Turn {
     const { agent, settings, earlier } = this.input;
     const { model, tools, dialect, instructions, outputSchema, host, cwd } = settings;
     const turn = { workflowId, runId, ...this.transcript.extent };
-    const plans = this.input.spawns === 'by-signal' ? ({ plans: true } as const) : {};
-    const checkpoints = this.input.stepsBefore === undefined ? {} : ({ checkpoints: true } as const);
-    const own = { agent, turn, earlier, key: this.stepKey, ...plans, ...checkpoints };
+    const own = { agent, turn, earlier, key: this.stepKey };
     return { model, tools, dialect, instructions, outputSchema, host, cwd, ...own };
   }
 
@@ -291,7 +288,7 @@ class Turn {
     const started = runCalls(
       calls,
       (call, isReferredTo) => this.runCall(call, headline, isReferredTo),
-      (call) => factsOf(call, this.keyOf(call)).session,
+      (call) => call.facts?.session,
     );
     const ended = new Map<number, ToolResult>();
     for (const [index, call] of started.entries())
@@ -317,12 +314,12 @@ class Turn {
   }
 
   private async runCall(call: ToolCall, headline: string | null, isReferredTo: boolean): Promise<ToolResult> {
-    const { session } = factsOf(call, this.keyOf(call));
+    const { session } = call.facts ?? {};
     if (session !== undefined) this.sessions.add(session);
     const result = await this.outcomeOf(call, headline, isReferredTo);
     // It was not known before if the call refers to another's result, or if the first session of several was taken.
     if (result.session) this.sessions.add(result.session.session);
-    this.progress.saw(call, session, result);
+    this.progress.saw(session, result);
     return result;
   }
 

@@ -71,7 +71,6 @@ export const SESSION: Whole<SessionState> = {
   status: 'running',
   epoch: 1,
   cwd: TEXT,
-  takesPrompt: true,
   command: { id: TEXT, runtime: 'terminal', startedAt: NOW, firstLine: TEXT },
   view: VIEW,
   readers: { [TEXT]: 1 },

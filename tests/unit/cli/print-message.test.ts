@@ -55,11 +55,6 @@ test('what is typed into a tool that is misspelled is not shown', () => {
   );
 });
 
-test('a call that was recorded without facts is shown as by the release that recorded it', () => {
-  expect(printed(typed)).toBe(TYPED);
-  expect(printed(ran)).toBe(RAN);
-});
-
 test('an image of a result is told by kind and size, below its text; what a history says of it cannot steer a terminal', () => {
   const image = {
     sha256: 'a'.repeat(64),

@@ -29,12 +29,6 @@ test('a call that is for nobody is not named, whatever its arguments', () => {
   expect(afterCall(call, [3])).toEqual([]);
 });
 
-test('an interactive script that an earlier release recorded is named in whichever session it runs', () => {
-  const call = { tool: 'execute_python_code', args: { code: 'x', interactive: true } };
-  expect(afterCall(call, [3, SCRIPT])).toEqual([SCRIPT]);
-  expect(afterCall({ ...call, args: { ...call.args, session: 3 } }, [3, SCRIPT])).toEqual([3]);
-});
-
 test('a session that waits is named with the host and the server that the command to attach needs', () => {
   const status = newStatus('a');
   status.state = STATE;

@@ -10,10 +10,6 @@ const FOLDERS = ['workflows', 'cli', 'models', 'activities', 'client', 'contract
 
 /** By file: the names that it may hold, and why. */
 const EXCEPTIONS: Readonly<Record<string, { names: string[]; why: string }>> = {
-  'contracts/agents/earlier-replies.ts': {
-    names: ['code_execution_tool', 'code_execution_remote', 'execute_python_code'],
-    why: 'replies of earlier releases were recorded without facts',
-  },
   'contracts/agents/sub-agents.ts': { names: ['list_agents'], why: 'tells a model what to do next' },
   'contracts/errors/catalogue.ts': { names: ['code_execution_tool'], why: 'tells a model what to do next' },
   'cli/program.ts': { names: ['code_execution_remote'], why: 'explains an option to people' },

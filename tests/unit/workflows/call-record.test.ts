@@ -1,4 +1,4 @@
-// What continue-as-new carries of scripts' calls: the form is that of all releases.
+// What continue-as-new carries of scripts' calls.
 import type { CallState } from '../../../contracts/tools/call-state';
 import { jsonBytes } from '../../../contracts/payload-size';
 import { setOwn } from '../../../contracts/own';
@@ -20,7 +20,10 @@ const request: SessionCall['request'] = {
   runsOn: 'anywhere',
   timeoutMs: 1,
 };
-const asking = { ...request, hold: { hash: 'h', reasons: [], expiresMs: 1, what: 'fire' } };
+const asking = {
+  ...request,
+  hold: { hash: 'h', reasons: [], expiresMs: 1, what: 'fire', place: { host: 'local', cwd: null } },
+};
 const outcome = { ok: true as const, value: 1 };
 const lost = { ok: false as const, error: { code: 'unknown_outcome', message: 'x', retryable: false } };
 const notLost = (): never => {
@@ -51,7 +54,7 @@ test.each<[string, CallState, CallRecord]>([
   ['approved', { is: 'running', slow: false }, { request: asking, outcome: null, isApproved: true }],
   ['slow', { is: 'running', slow: true }, { request, outcome: null }],
   ['ended', { is: 'ended', outcome, recorded: true }, { request, outcome }],
-])('a call that is %s is carried as earlier releases carry it, and read as such', (_, state, record) => {
+])('a call that is %s is carried, and read as such', (_, state, record) => {
   const calls = { e1c1: { request: record.request, state, hash: 'h' } };
   const carried = carriedCalls(calls, notLost);
   expect(carried).toEqual({ e1c1: { ...record, hash: 'h' } });
@@ -64,17 +67,6 @@ test('a cancelled call is carried with the outcome that its script is told', () 
   const state: CallState = { is: 'cancelled', reason: 'nobody waits' };
   const { e1c1 } = carriedCalls({ e1c1: { request, state, hash: undefined } }, notLost);
   expect(e1c1?.outcome).toMatchObject({ ok: false, error: { code: 'call_cancelled' } });
-});
-
-test('a record of 0.2.0, without a hash, and one of a call that was held again are read', () => {
-  const old: Record<string, CallRecord> = {
-    e1c1: { request: asking, outcome: null, isApproved: false },
-    e1c2: { request, outcome: lost },
-  };
-  expect(Object.values(readCalls(old)).map(({ state, hash }) => [state.is, hash])).toEqual([
-    ['held', undefined],
-    ['ended', undefined],
-  ]);
 });
 
 test('the latest calls are carried whole, and earlier ones that do not fit with an unknown outcome, in their order', () => {

@@ -32,6 +32,7 @@ const command = (changes: Partial<RunningCommand> = {}): RunningCommand => ({
   startedAt: 0,
   yield: DEFAULT_YIELD,
   yielded: null,
+  resets: 0,
   ...changes,
 });
 const view = (changes: Partial<CommandView> = {}): CommandView => ({

@@ -5,6 +5,7 @@ import { label } from '../../../contracts/text/labels';
 import { jsonBytes } from '../../../contracts/payload-size';
 import { usageOfFailure } from '../../../contracts/models/usage-of-failure';
 import { carriedMessages, summarizedMessages } from '../../../contracts/agents/visible-messages';
+import type { Transcript } from '../../turn/transcript';
 import { compact } from './between-turns';
 import { hasRoom, MAX_CARRIED_BYTES } from './conversation-record';
 
@@ -28,11 +29,11 @@ export class CarriedConversation {
     private readonly sumsUp: (isBusy: boolean) => void,
   ) {}
 
-  async of(messages: readonly Message[]): Promise<Carried> {
+  async of({ messages, extent }: Pick<Transcript, 'messages' | 'extent'>): Promise<Carried> {
     const carried = carriedMessages(this.withSummary(messages));
     if (jsonBytes(carried) <= MAX_CARRIED_BYTES) return { messages: carried };
     this.sumsUp(true);
-    const { text, ...rest } = await summaryOf(this.agent, this.input, messages.length).finally(() =>
+    const { text, ...rest } = await summaryOf(this.agent, this.input, extent).finally(() =>
       this.sumsUp(false),
     );
     // A provider that is away for some seconds must not cost the whole conversation.
@@ -57,13 +58,13 @@ const ROOM_FOR_SUMMARY = 1.9;
 async function summaryOf(
   agent: string,
   { model, dialect, instructions }: AgentInput,
-  count: number,
+  extent: Transcript['extent'],
 ): Promise<{ text: string } & Omit<Carried, 'messages'>> {
   const { workflowId, runId } = workflowInfo();
   const summary = label('sum up the conversation');
-  const turn = { workflowId, runId, count: 0 };
+  const turn = { workflowId, runId, count: 0, bytes: 0 };
   const takesCut = hasRoom(ROOM_FOR_SUMMARY) ? {} : ({ takesCut: true } as const);
-  const call = { agent, model, dialect, instructions, turn, earlier: { count, runId }, ...takesCut };
+  const call = { agent, model, dialect, instructions, turn, earlier: { ...extent, runId }, ...takesCut };
   const place = `in the run ${runId} of ${workflowId}.`;
   try {
     const { text, isCut, usage } = await compact.executeWithOptions({ summary }, [call]);
@@ -72,7 +73,7 @@ async function summaryOf(
   } catch (fault) {
     if (isCancellation(fault)) throw fault;
     // The conversation continues without the model's summary, and says what was lost.
-    const text = `The ${count} messages before this one could not be summarized. They are ${place}`;
+    const text = `The ${extent.count} messages before this one could not be summarized. They are ${place}`;
     return { text, usage: usageOfFailure(fault), fault };
   }
 }

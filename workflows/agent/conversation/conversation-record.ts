@@ -16,34 +16,37 @@ export interface ConversationRecord {
   /** What the model still sees. */
   messages: Message[];
   turns: number;
-  /** Of the whole conversation; absent in records of earlier releases. */
-  steps?: number;
+  /** Of the whole conversation. */
+  steps: number;
   sessions: number[];
   agents: SubAgentRecord[];
   /** Queued messages that came by signal. */
   queue: string[];
-  /** How many of them interrupt, which are the first; absent: none, or a record of an earlier release. */
+  /** How many of them interrupt, which are the first; absent: none. */
   urgent?: number;
   lastResult: AgentResult | null;
   usage: Usage | null;
   refused: string[];
-  /** Accepted message ids; absent in records of 0.2.0. */
-  taken?: TakenMessage[];
-  /** Questions of sessions, which may outlast a turn; absent in records before 0.3. */
-  questions?: Record<string, Approval[]>;
-  /** Nothing of it can have opened a session so far; absent in records of earlier releases. */
+  /** Accepted message ids. */
+  taken: TakenMessage[];
+  /** Questions of sessions, which may outlast a turn. */
+  questions: Record<string, Approval[]>;
+  /** Nothing of it can have opened a session so far. */
   isWithoutSessions?: boolean;
 }
 
 export const newConversation = (): ConversationRecord => ({
   messages: [],
   turns: 0,
+  steps: 0,
   sessions: [],
   agents: [],
   queue: [],
   lastResult: null,
   usage: null,
   refused: [],
+  taken: [],
+  questions: {},
 });
 
 /** The result of a turn that produced nothing. */

@@ -100,14 +100,14 @@ export class Conversation {
       const allowed = 'a task in mode "task"; without a task, mode "conversation"';
       refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
     }
-    const { messages, turns, agents, queue, lastResult, usage, refused, taken, questions, urgent } =
+    const { messages, turns, steps, agents, queue, lastResult, usage, refused, taken, questions, urgent } =
       carried ?? newConversation();
     this.isFresh = carried === undefined;
     this.settings = settingsOf(input);
     this.workspace = new AgentOwnWorkspace(id, input, this.settings);
     this.transcript.push(...messages);
     this.turns = turns;
-    this.stepsBefore = carried?.steps ?? 0;
+    this.stepsBefore = steps;
     this.carried = messages.length;
     this.rewinds = new AgentRewinds({
       ...{ agent: id, settings: this.settings, transcript: this.transcript },
@@ -288,7 +288,7 @@ export class Conversation {
 
   /** What the next run receives, once nobody waits for this one. */
   private async drained(): Promise<ConversationRecord | undefined> {
-    const { messages, usage, fault } = await this.carrying.of(this.transcript.messages);
+    const { messages, usage, fault } = await this.carrying.of(this.transcript);
     if (usage) this.usage = addUsage(this.usage, usage);
     if (fault !== undefined) this.refuse(fault);
     if (!messages) return void (this.postponed = this.turns);

@@ -50,7 +50,7 @@ export class TakenMessages {
 
   /**
    * The answer to a message; the first time, `take` accepts it. Throws `id_conflict` and `answer_forgotten`. Not async:
-   * the answer must not come later than it did in released histories, since a replay needs the same order.
+   * the answer must not come later than in recorded histories, since a replay needs the same order.
    */
   answer(
     id: string | undefined,

@@ -10,15 +10,15 @@ import { QuotaGate } from '../../../../activities/agents/quota-gate';
 import type { Usage } from '../../../../contracts/agents/agent';
 import { HoldfastError } from '../../../../contracts/errors/holdfast-error';
 import { countUse, dayOf, type QuotaRecord } from '../../../../contracts/models/daily-quota';
-import type { Compaction, ModelCall } from '../../../../contracts/models/model-call';
+import type { Compaction, SummaryCall } from '../../../../contracts/models/model-call';
 import type { RawReply } from '../../../../models/provider';
 
 const usage: Usage = { inputTokens: 100, outputTokens: 0, cachedTokens: 0, costUsd: null };
 const cut: RawReply = { text: 'The task', isCut: true, usage };
 const away = new HoldfastError('model_overloaded', { model: 'm', got: 503, reason: 'it is away' });
-const call: ModelCall = {
-  ...{ agent: 'a', model: 'm:x', turn: { workflowId: 'agent/a/turn/1', runId: 'run', count: 9 } },
-  earlier: { runId: 'agents-run', count: 0 },
+const call: SummaryCall = {
+  ...{ agent: 'a', model: 'm:x', turn: { workflowId: 'agent/a/turn/1', runId: 'run', count: 9, bytes: 90 } },
+  earlier: { runId: 'agents-run', count: 0, bytes: 0 },
 };
 
 /** A server that keeps the heartbeats of the attempts at a conversation with text for two requests. */
@@ -39,7 +39,7 @@ class Attempts {
     return this.record.use;
   }
 
-  next(input: ModelCall, answers: (RawReply | Error)[]): Promise<Compaction> {
+  next(input: SummaryCall, answers: (RawReply | Error)[]): Promise<Compaction> {
     const reply = (): Promise<RawReply> => {
       this.asked += 1;
       const answer = answers.shift() ?? new Error('no further request was expected');
@@ -60,7 +60,7 @@ class Attempts {
       ...{ attempt, heartbeatDetails, retryPolicy, currentAttemptScheduledTimestampMs },
     });
     environment.on('heartbeat', (details: unknown) => (this.heartbeatDetails = details));
-    return environment.run((asked: ModelCall) => activities.compact(asked), input);
+    return environment.run((asked: SummaryCall) => activities.compact(asked), input);
   }
 }
 

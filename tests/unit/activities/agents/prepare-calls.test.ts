@@ -1,7 +1,6 @@
 // What is recorded with the calls of a reply: the declarations of their tools, applied to their arguments.
 import * as z from 'zod/mini';
 import { prepareCalls, type Preparation } from '../../../../activities/agents/prepare-calls';
-import { factsOfEarlierCall } from '../../../../contracts/agents/earlier-replies';
 import { scriptSessions } from '../../../../contracts/agents/script-sessions';
 import type { ToolCall } from '../../../../contracts/agents/agent';
 import { ARGUMENT_ROLES } from '../../../../contracts/tools/call-facts';
@@ -90,30 +89,9 @@ test.each<[string, ToolCall['args'], object]>([
   expect((await prepared(tool, args))?.facts).toEqual(facts);
 });
 
-test.each<[string, ToolCall['args']]>([
-  ['code_execution_tool', { runtime: 'output' }],
-  ['code_execution_tool', { runtime: 'terminal', session: 4, code: 'ls' }],
-  ['code_execution_remote', { runtime: 'terminal', session: 4, code: 'ls' }],
-  ['input', { keyboard: 'y' }],
-  ['input', { keyboard: 'y', host: 'far' }],
-  ['execute_python_code', { code: 'x' }],
-  ['execute_python_code', { code: 'x', interactive: true, session: 7 }],
-  ['spawn_agent', { role: 'r', prompt: 'p' }],
-])('declared facts of %s with %j are those that earlier releases knew by its name', async (tool, args) => {
-  const call = { callId: 'c', tool, args };
-  const { session: number, forPerson } = factsOfEarlierCall(call, `${KEY}/c`);
-  const { facts } = (await prepared(tool, args)) ?? {};
-  expect([facts?.session, facts?.forPerson]).toEqual([number, forPerson]);
-});
-
 test('what is recorded for a call is small', async () => {
   const facts = (await prepared('code_execution_tool', { runtime: 'output' }))?.facts;
   expect(JSON.stringify(facts).length).toBeLessThan(90);
-});
-
-test('a workflow of an earlier release, which sends no key, gets no facts', async () => {
-  const call = await prepared('code_execution_tool', { runtime: 'output' }, { key: undefined });
-  expect(call).toEqual({ callId: 'c', tool: 'code_execution_tool', args: { runtime: 'output' } });
 });
 
 test('code that was escaped twice is repaired before the policy rules on it', async () => {

@@ -14,8 +14,8 @@ test('each summary that an agent makes between its turns is counted, and a secon
   });
   const usage: Usage = { inputTokens: 90, outputTokens: 10, cachedTokens: 0, costUsd: null };
   const summary = (count: number): Promise<unknown> => {
-    const turn = { workflowId: agentWorkflowId('a'), runId: 'run', count: 0 };
-    const call = { agent: 'a', model: 'm', turn, earlier: { runId: 'run', count } };
+    const turn = { workflowId: agentWorkflowId('a'), runId: 'run', count: 0, bytes: 0 };
+    const call = { agent: 'a', model: 'm', turn, earlier: { runId: 'run', count, bytes: count } };
     return gate.count(call, usage);
   };
   for (const messages of [400, 400, 460]) await summary(messages);

@@ -39,8 +39,8 @@ class Attempts {
   }
 
   attempt(answers: (RawReply | Error)[]): Promise<Compaction> {
-    const turn = { workflowId: agentWorkflowId('a'), runId: 'run', count: 0 };
-    const call = { agent: 'a', model: 'm', turn, earlier: { runId: 'run', count: 400 } };
+    const turn = { workflowId: agentWorkflowId('a'), runId: 'run', count: 0, bytes: 0 };
+    const call = { agent: 'a', model: 'm', turn, earlier: { runId: 'run', count: 400, bytes: 4_000 } };
     const work: SummaryWork = {
       // As a heartbeat carries it.
       progress: JSON.parse(JSON.stringify(this.progress)) as SummaryProgress,

@@ -85,11 +85,6 @@ test('what was recorded here but went otherwise elsewhere is never read', async 
   expect(await read()).toEqual([a, elsewhere, c]);
 });
 
-test('calls of earlier releases, which do not know the size, read the same', async () => {
-  const { read } = worker(a, b, c);
-  expect(await read({ bytes: undefined, count: 2 })).toEqual([a, b]);
-});
-
 test('runs that were not used for long make room for others, and are read again by query', async () => {
   const { transcripts, queries, read } = worker(a);
   transcripts.recorded('run', extent([]), [a]);

@@ -30,9 +30,3 @@ test.each([null, undefined, 5, {}, [{}], [{ ...QUESTION, reasons: [{ rule: {}, f
     );
   },
 );
-
-test('the last view of a session that the first release ran is accepted', () => {
-  const view = { ...SESSION.view, treeKill: undefined, degraded: undefined, survivors: undefined };
-  const older: unknown = JSON.parse(JSON.stringify({ ...SESSION, view }));
-  expect(parseAnswer(SESSION_MESSAGES.state, 'w', older)).toEqual(older);
-});
