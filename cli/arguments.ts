@@ -1,8 +1,11 @@
 // Values that people type. The parsers throw what commander reports as a wrong argument.
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { LOCAL_HOST } from '../contracts/ids';
+import { DIALECTS } from '../contracts/agents/agent';
+import { LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
+import { RUNTIMES } from '../contracts/sessions/session';
 import { LISTEN_ALLOWED, parseListen } from '../system/listen-at';
+import { oneOf } from './one-of';
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -43,3 +46,21 @@ export function duration(text: string): number {
 
 /** Of an option that may be repeated; `false` is its `--no-` form. */
 export const collect = (value: string, all: string[] | false = []): string[] => [...(all || []), value];
+
+/** Of an option that may be repeated, with several names separated by commas. */
+export const collectNames = (value: string, all: string[] = []): string[] => [
+  ...all,
+  ...value.split(',').filter((name) => name !== ''),
+];
+
+export const agentId = (id: string): string => checkedId('agent', id);
+export const hostName = (name: string): string => checkedId('host', name);
+export const sessionNumber = (text: string): number =>
+  checkedSession(/^\d+$/.test(text) ? Number(text) : text);
+export const dialect = oneOf('--dialect', DIALECTS);
+export const runtime = oneOf('--runtime', RUNTIMES);
+
+export const TENANT = 'whose agent it is: tenants take turns at the workers';
+export const tenant = (id: string): string => checkedId('tenant', id);
+
+export const TOKEN_FILE = 'token of a listening host (default: HOLDFAST_HOST_TOKEN)';

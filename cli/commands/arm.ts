@@ -6,14 +6,28 @@ import { armSession } from '../../exec/client/arm-session';
 import { dataDirOf, type SessionOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
+import { action, examples, ofSession, type Define } from '../define-command';
 
-export interface ArmOptions extends SessionOptions {
+interface ArmOptions extends SessionOptions {
   type?: boolean;
   off?: boolean;
 }
 
+export const define: Define = (command) =>
+  ofSession(command)
+    .option('--type', 'type the line into the session')
+    .option('--off', 'allow no more calls')
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast arm --session 1          a line to paste at the prompt there',
+        'holdfast arm --session 1 --type   type it, where a shell of the other machine waits',
+      ),
+    )
+    .action(action(arm));
+
 /** Prints the line to paste, unless it is typed. */
-export async function arm(options: ArmOptions): Promise<number> {
+async function arm(options: ArmOptions): Promise<number> {
   const { host, session, json } = options;
   if (host !== LOCAL_HOST) throw notHere(host);
   if (options.off && options.type) throw both();

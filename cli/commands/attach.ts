@@ -23,13 +23,32 @@ import { note } from '../terminal/terminal-style';
 import { wayTo, type WayOptions } from '../terminal/host-token';
 import { allWork } from '../print/work';
 import { exitCodeOf } from './exec';
+import { named, TOKEN_FILE } from '../arguments';
+import { action, examples, ofSession, type Define } from '../define-command';
 
-export interface AttachOptions extends WayOptions {
+interface AttachOptions extends WayOptions {
   run?: string;
   watch?: boolean;
   take?: boolean;
   detachKey: string;
 }
+
+export const define: Define = (command) =>
+  ofSession(command)
+    .option('--run <code>', 'run this code with you at the terminal; its exit code is passed on')
+    .option('--watch', 'watch without typing')
+    .option('--take', 'take over the keyboard from someone else')
+    .option('--detach-key <key>', 'the key that leaves', 'ctrl-]')
+    .option('--token-file <file>', TOKEN_FILE, named)
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast attach --session 1                      ctrl-] leaves, the session goes on',
+        "holdfast attach --run 'ssh-keygen -t ed25519'    a command with you at its terminal",
+        'holdfast attach --agent planner --watch',
+      ),
+    )
+    .action(action(attach));
 
 /** Exits with 0, after a signal with 128 and its number; with `--run` with the command's code, unless left. */
 export async function attach(options: AttachOptions): Promise<number> {

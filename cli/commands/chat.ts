@@ -11,14 +11,46 @@ import { TerminalChat } from '../chat/terminal-chat';
 import { sameServer } from '../print/next-step';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { checkedId } from '../../contracts/ids';
-import { hostWorkers } from './host';
+import { hostWorkers } from '../hosts/host-workers';
 import { ownHostName } from '../own-host-name';
 import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
 import { closedOutput } from '../terminal/closed-output';
 import { note, noteUnless } from '../terminal/terminal-style';
+import { DIALECTS } from '../../contracts/agents/agent';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { agentId, collectNames, dialect, hostName, named, tenant, TENANT } from '../arguments';
+import { action, examples, type Define } from '../define-command';
+
+export const define: Define = (command) =>
+  command
+    .option('--agent <id>', 'the conversation: joined if it runs, else started', agentId)
+    .option('--model <provider:name>', 'for a new conversation, for example openai:gpt-5')
+    .option('--dialect <name>', `how the model calls tools: ${DIALECTS.join(', ')}`, dialect)
+    .option('--cwd <dir>', 'where its shells start', named)
+    .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
+    .option('--serve-host [name]', 'be the host of code_execution_remote while this chat is open')
+    .option('--remote-host <name>', 'host of code_execution_remote', hostName)
+    .option('--tenant <id>', TENANT, tenant)
+    .option(
+      '--tools <names>',
+      'the tools that it may call, separated by commas; may be repeated',
+      collectNames,
+    )
+    .option('--resume', 'the latest running conversation; with --agent, also one that has ended')
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast chat --model openai:gpt-5                  a new conversation in this folder',
+        'holdfast chat --agent review                        join the running conversation with this id',
+        'holdfast chat --resume                              the latest one running',
+        'git diff | holdfast send review -                   a message from a pipe',
+        'printf "%s\\n" one two | holdfast chat --model M     each line is a message, answers go to stdout',
+      ),
+    )
+    .action(action(chat));
 
 /** In a terminal 0 after leaving, 130 after Ctrl-C; through a pipe the code of the last turn that failed. */
-export async function chat(given: ChatOptions): Promise<number> {
+async function chat(given: ChatOptions): Promise<number> {
   await checkOptions(given);
   await using context = await openContext(given, { start: true, staysOnFullDisk: true });
   const host = await servedHost(given);

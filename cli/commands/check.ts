@@ -11,10 +11,29 @@ import type { Runtime } from '../../contracts/sessions/session';
 import type { GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { note, styled } from '../terminal/terminal-style';
+import { RUNTIMES } from '../../contracts/sessions/session';
+import { runtime } from '../arguments';
+import { action, examples, type Define } from '../define-command';
 
-export interface CheckOptions extends GlobalOptions {
+interface CheckOptions extends GlobalOptions {
   runtime?: Runtime;
 }
+
+export const define: Define = (command) =>
+  command
+    .option(
+      '--runtime <name>',
+      `${RUNTIMES.join(', ')} (default: from the file’s name or first line)`,
+      runtime,
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast check deploy.sh',
+        'holdfast check --runtime python - < script        code from a pipe',
+      ),
+    )
+    .action(action(check));
 
 const BY_EXTENSION: Record<string, Runtime | undefined> = {
   '.sh': 'terminal',
@@ -36,7 +55,7 @@ const BY_INTERPRETER: Record<string, Runtime | undefined> = {
 };
 
 /** Exits with 0 if nothing was found, with 1 if something was. */
-export async function check(file: string, options: CheckOptions): Promise<number> {
+async function check(file: string, options: CheckOptions): Promise<number> {
   const code = file === '-' ? await text(process.stdin) : read(file);
   const runtime = options.runtime ?? runtimeOf(file, code);
   const checks = new CodeChecks();

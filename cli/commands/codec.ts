@@ -13,16 +13,36 @@ import { readClientSettings } from '../../workers/configuration/read-client-sett
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
 import { printJson, visibleJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
+import type { Command } from 'commander';
+import { collect, named, port } from '../arguments';
+import { action, below, examples, type Define } from '../define-command';
 
-export interface CodecOptions extends GlobalOptions {
+interface CodecOptions extends GlobalOptions {
   port: number;
   listen: string;
   origin?: string[];
   tokenFile?: string;
 }
-export interface NewKeyOptions extends GlobalOptions {
+interface NewKeyOptions extends GlobalOptions {
   file?: string;
 }
+
+export const define: Define = (command) => {
+  below(command, 'new-key', 'make a key, and print what to write into holdfast.toml')
+    .option('--file <file>', 'where to write it (default: keys/DATE.key in the data folder)', named)
+    .action(action((_options: object, self: Command) => newKey(self.optsWithGlobals())));
+  return command
+    .option('--port <n>', 'port of the endpoint', port, 8234)
+    .option('--listen <address>', 'address to listen on', '127.0.0.1')
+    .option(
+      '--origin <url>',
+      'origin of web pages that may use it; may be repeated (default: our own web UI)',
+      collect,
+    )
+    .option('--token-file <file>', 'file with the token that clients must send', named)
+    .addHelpText('after', examples('holdfast codec new-key', 'holdfast codec --port 8234'))
+    .action(action(codec));
+};
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 const MIN_TOKEN_CHARS = 16;
@@ -30,7 +50,7 @@ const MIN_TOKEN_CHARS = 16;
 const INTERRUPTED = 128 + 2;
 
 /** Serves until Ctrl-C. */
-export async function codec(options: CodecOptions): Promise<number> {
+async function codec(options: CodecOptions): Promise<number> {
   const dataDir = dataDirOf(options);
   const { encryption: settings } = readClientSettings(dataDir, configOf(options));
   if (settings.keys.length === 0)
@@ -109,7 +129,7 @@ function tokenOf({ tokenFile }: CodecOptions): string | null {
 }
 
 /** Never overwrites a key: data encrypted with it could no longer be read. */
-export function newKey(options: NewKeyOptions): Promise<number> {
+function newKey(options: NewKeyOptions): Promise<number> {
   const id = new Date().toISOString().slice(0, 10);
   const file = options.file ? resolve(options.file) : join(dataDirOf(options), 'keys', `${id}.key`);
   try {

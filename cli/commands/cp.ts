@@ -11,14 +11,32 @@ import { copyOf, type Copy } from '../files/side';
 import { CopyReport, FROM_BEGINNING } from '../files/copy-report';
 import { writeToStdout } from '../files/to-stdout';
 import { tokenOf, type WayOptions } from '../terminal/host-token';
+import { hostName, named, TOKEN_FILE } from '../arguments';
+import { action, examples, type Define } from '../define-command';
 
-export interface CpOptions extends Omit<WayOptions, 'agent' | 'session'> {
+interface CpOptions extends Omit<WayOptions, 'agent' | 'session'> {
   /** False for `--no-clobber`. */
   clobber?: boolean;
 }
 
+export const define: Define = (command) =>
+  command
+    .option('--host <name>', 'on which host (default: the agent’s)', hostName)
+    .option('--no-clobber', 'leave files that exist as they are')
+    .option('--token-file <file>', TOKEN_FILE, named)
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast cp report.pdf planner:               into the folder of agent planner, on its host',
+        'holdfast cp planner:out ./results             a folder back: as ./results, or into it if it exists',
+        'holdfast cp laptop/planner:/var/log/app.log - the file on host laptop, to standard output',
+        'tar c src | holdfast cp - planner:src.tar     from standard input',
+      ),
+    )
+    .action(action(cp));
+
 /** Ends with the code of the first file that failed; 130 after Ctrl-C. */
-export async function cp(from: string, to: string, options: CpOptions): Promise<number> {
+async function cp(from: string, to: string, options: CpOptions): Promise<number> {
   const copy = copyOf(from, to, process.cwd());
   await using context = await openContext(options, { start: false, restarts: true });
   const access = accessOf(context, options);

@@ -19,6 +19,10 @@ import { printMessage } from '../print/print-message';
 import { resultCode } from '../print/turn-result';
 import { note, styled } from '../terminal/terminal-style';
 import { counted } from '../../contracts/text/counted';
+import { action, examples, type Define } from '../define-command';
+
+export const define: Define = (command) =>
+  command.addHelpText('after', examples('holdfast demo   it needs no model and no key')).action(action(demo));
 
 const TASK = 'Audit the sources of this checkout, and show that nothing is lost on the way.';
 const LINES = 20_000;
@@ -30,7 +34,7 @@ const LONG_SESSION = 1;
  */
 const YIELD = { firstOutputMs: 10_000, betweenOutputMs: 4_000, maxMs: 5_000, promptMs: 1_000 };
 
-export async function demo(options: GlobalOptions): Promise<number> {
+async function demo(options: GlobalOptions): Promise<number> {
   refuseNamedServer(options);
   await using context = await openContext(options, { start: true, staysOnFullDisk: true });
   const id = `demo-${randomBytes(3).toString('hex')}`;

@@ -34,6 +34,12 @@ import { checkServerReleases, checkTerminalReleases } from '../doctor/check-rele
 import { checkSandbox } from '../doctor/check-sandbox';
 import { checkSessions } from '../doctor/check-sessions';
 import { checkStorage } from '../doctor/check-storage';
+import { action, examples, type Define } from '../define-command';
+
+export const define: Define = (command) =>
+  command
+    .addHelpText('after', examples('holdfast doctor', 'holdfast doctor --json | jq .'))
+    .action(action(doctor));
 
 interface Check {
   name: string;
@@ -45,7 +51,7 @@ interface Check {
 
 const MIN_FREE_BYTES = 1024 ** 3;
 
-export async function doctor(options: GlobalOptions): Promise<number> {
+async function doctor(options: GlobalOptions): Promise<number> {
   const dataDir = dataDirOf(options);
   const { isConfigured } = resolveServer(options, process.env);
   const running = isConfigured ? undefined : await runningServer(dataDir);

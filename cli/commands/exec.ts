@@ -22,8 +22,11 @@ import { printJson } from '../print/print-json';
 import { note, noteUnless } from '../terminal/terminal-style';
 import { kindOfInput, typeInput } from '../terminal/typed-input';
 import { wayTo, type WayOptions } from '../terminal/host-token';
+import { RUNTIMES } from '../../contracts/sessions/session';
+import { named, runtime, TOKEN_FILE, wholeNumber } from '../arguments';
+import { action, examples, ofSession, type Define } from '../define-command';
 
-export interface ExecOptions extends WayOptions {
+interface ExecOptions extends WayOptions {
   runtime: Runtime;
   yieldMs?: number;
   reset?: boolean;
@@ -32,10 +35,34 @@ export interface ExecOptions extends WayOptions {
   cwd?: string;
 }
 
+export const define: Define = (command) =>
+  ofSession(command)
+    .option('--runtime <name>', RUNTIMES.join(', '), runtime, 'terminal')
+    .option(
+      '--yield-ms <ms>',
+      'return after this long if it has not ended; counted from its start, so after an approval',
+      wholeNumber,
+    )
+    .option('--reset', 'end what runs in the session first')
+    .option('--check-imports', 'run nothing of a script whose first imports are not installed')
+    .option('--cwd <dir>', 'where a new session starts', named)
+    .option('--id <id>', 'repeating an id returns the same result and runs nothing; other code is refused')
+    .option('--token-file <file>', TOKEN_FILE, named)
+    .addHelpText(
+      'after',
+      examples(
+        "holdfast exec 'make test'                           output live, its exit code passed on",
+        "holdfast exec --session 1 --yield-ms 500 './train.sh'   goes on in the background",
+        "echo hello | holdfast exec 'wc -c'                  what comes in is typed when it waits for input",
+        'holdfast exec --runtime python - < script.py        the code from stdin',
+      ),
+    )
+    .action(action(exec));
+
 /** A person at a command line waits for the end: only a prompt ends the wait earlier. */
 const PATIENT_MS = LONGEST_WAIT_MS;
 
-export async function exec(text: string, given: ExecOptions): Promise<number> {
+async function exec(text: string, given: ExecOptions): Promise<number> {
   const code = text === '-' ? await textFrom(process.stdin) : text;
   // It may be the same command again, from another folder: what is compared is where the session was opened.
   const options = { ...given, ...(given.cwd !== undefined && { cwd: folderOn(given.host, given.cwd) }) };

@@ -1,26 +1,75 @@
 // `holdfast host`: serves this machine's shells to a Temporal server, lists the machines that do, and what each allows.
-import { resolve } from 'node:path';
-import { LOCAL_HOST } from '../../contracts/ids';
 import { inertLine } from '../../contracts/text/inert';
-import type { Access, HostState } from '../../contracts/sessions/remote-hosts';
+import type { Command } from 'commander';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import { ACCESS, type Access, type HostState } from '../../contracts/sessions/remote-hosts';
 import { attachToken } from '../../exec/attach/attach-keys';
 import { HostAccess } from '../../exec/host/host-access';
 import { makeFolder } from '../../system/make-folder';
 import { ProcessLog } from '../../system/log/process-log';
 import { workersConfiguration } from '../../workers/configuration/configuration';
-import type { Workers, WorkersLog } from '../../workers/workers';
+import type { WorkersLog } from '../../workers/workers';
 import { configOf, dataDirOf, openContext, ownHost, type GlobalOptions } from '../context';
+import { hostName, named } from '../arguments';
+import { action, below, examples, type Define } from '../define-command';
+import { enrolHost } from '../hosts/enrol-host';
+import { hostWorkers, type ServeHostOptions } from '../hosts/host-workers';
+import { oneOf } from '../one-of';
 import { knownHosts } from '../served-hosts';
 import { printJson } from '../print/print-json';
 import { tellUnanswered } from '../print/tell-unanswered';
 import { note, styled } from '../terminal/terminal-style';
 
-export interface ServeHostOptions extends GlobalOptions {
-  access?: Access;
-  root?: string;
-  listen?: string;
-}
+const accessLevel = oneOf('The access', ACCESS);
+
+/** A command that takes a host's name. */
+const ofHost = (
+  work: (host: string, options: GlobalOptions) => Promise<number>,
+): ((name: string, own: object, self: Command) => Promise<void>) =>
+  action((name, _own, self) => work(hostName(name), self.optsWithGlobals<GlobalOptions>()));
+
+export const define: Define = (host) => {
+  below(host, 'serve <name>', 'serve the shells of this machine until ctrl-c; programs in them keep running')
+    .option('--access <level>', 'read-write, read-only or off; kept for later starts', accessLevel)
+    .option('--root <dir>', 'where shells start (default: this folder)', named)
+    .option('--listen <address:port>', 'accept connections there for attach and live output (TLS, token)')
+    .action(ofHost(serveHost));
+  below(host, 'ls', 'all hosts: which are online, what each allows').action(
+    action((_own: object, self: Command) => listHosts(self.optsWithGlobals<GlobalOptions>())),
+  );
+  below(host, 'show <name>', 'one host').action(ofHost(showHost));
+  below(
+    host,
+    'access <name> [level]',
+    'on the host itself: what code may do there, from the next call on',
+  ).action(
+    action((name: string, level: string | undefined, _own: object, self: Command) =>
+      hostAccess(
+        hostName(name),
+        level === undefined ? undefined : accessLevel(level),
+        self.optsWithGlobals<GlobalOptions>(),
+      ),
+    ),
+  );
+  below(host, 'enrol <name>', 'make a separate namespace for a host that must not reach the agents').action(
+    ofHost(enrolHost),
+  );
+  below(
+    host,
+    'token <name>',
+    'on the host itself: print the token that admits people when it listens',
+  ).action(ofHost(hostToken));
+  below(host, 'forget <name>', 'remove a host that will not come back').action(ofHost(forgetHost));
+  return host.addHelpText(
+    'after',
+    examples(
+      'holdfast host serve laptop --address temporal.example:7233   this machine, until ctrl-c',
+      'holdfast host serve laptop --access read-only --root ~/work',
+      'holdfast host access laptop off                               on that machine: run nothing any more',
+      'holdfast host ls',
+    ),
+  );
+};
 
 /** Serves until Ctrl-C or TERM; its sessions live on, and the next `serve` of this name takes them over. */
 export async function serveHost(host: string, options: ServeHostOptions): Promise<number> {
@@ -36,63 +85,6 @@ export async function serveHost(host: string, options: ServeHostOptions): Promis
     },
   });
   return 0;
-}
-
-interface HostWorkers {
-  workers: Workers;
-  root: string;
-  access: Access;
-  address: string;
-  namespace: string;
-}
-
-/** Workers for one host and no agents, on the server that the options name, else the data folder's own. */
-export async function hostWorkers(
-  host: string,
-  options: ServeHostOptions,
-  log: WorkersLog,
-): Promise<HostWorkers> {
-  // Two machines on its queue would each take some of its commands.
-  if (host === LOCAL_HOST)
-    throw new HoldfastError('invalid_input', {
-      what: 'The name of the host to serve',
-      got: host,
-      allowed: `any other: ${LOCAL_HOST} is the machine beside the agents`,
-    });
-  const dataDir = dataDirOf(options);
-  const { address, namespace } = await serverOf(options);
-  const root = resolve(options.root ?? process.cwd());
-  makeFolder(dataDir);
-  const stored = new HostAccess(dataDir, host);
-  if (options.access) stored.set(options.access);
-  // Not for every command: it loads Temporal's native code.
-  const { createWorkers } = await import('../../workers/create-workers');
-  const { DefaultLogger } = await import('@temporalio/worker');
-  const { installRuntime, metricsExporter } = await import('../../workers/telemetry/install-runtime');
-  const { telemetry } = workersConfiguration(dataDir, configOf(options) ?? null);
-  // Of the SDK, people see only errors: `log` reports the rest.
-  const logger = log instanceof ProcessLog ? log : new DefaultLogger('ERROR');
-  const metrics = metricsExporter(telemetry, telemetry.prometheus, process.env);
-  installRuntime({ logger, metrics, warn: (message, facts) => log.warn(message, facts) });
-  const workers = await createWorkers({
-    dataDir,
-    address,
-    namespace,
-    profile: options.profile,
-    host,
-    agents: false,
-    workdir: root,
-    listen: options.listen,
-    config: configOf(options) ?? undefined,
-    log,
-  });
-  return { workers, root, access: stored.current, address, namespace };
-}
-
-/** Throws `no_server` before anything is written. */
-export async function serverOf(options: GlobalOptions): Promise<{ address: string; namespace: string }> {
-  await using context = await openContext(options, { start: false });
-  return { address: context.client.address, namespace: context.namespace };
 }
 
 /** For programs, lines as of all processes that serve. Throws `config_invalid`. */

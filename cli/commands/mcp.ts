@@ -4,11 +4,17 @@ import { openContext, type CliContext, type GlobalOptions } from '../context';
 import { escapeActive } from '../../contracts/text/inert';
 import { writingBy } from '../terminal/guarded-output';
 import { mcpServer } from '../mcp/serve-client';
+import { action, examples, type Define } from '../define-command';
+
+export const define: Define = (command) =>
+  command
+    .addHelpText('after', examples('claude mcp add holdfast -- npx holdfast mcp   for example'))
+    .action(action(mcp));
 
 const WAITS = { start: true, staysOnFullDisk: true, answersOthers: true };
 
 /** Serves until its input ends; programs keep running. Standard output carries only the protocol. */
-export async function mcp(options: GlobalOptions): Promise<number> {
+async function mcp(options: GlobalOptions): Promise<number> {
   let opening: Promise<CliContext> | undefined;
   // A server that is unavailable now may be there for the next call.
   const open = (): Promise<CliContext> =>

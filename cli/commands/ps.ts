@@ -1,84 +1,24 @@
-// `holdfast ps` and `holdfast tree`: agents, turns and sessions, what each waits for, and who ended what.
-import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { openContext, type CliContext, type GlobalOptions } from '../context';
-import { inertLine } from '../../contracts/text/inert';
-import { isOfThisRelease, releaseText } from '../../workers/process/worker-record';
-import { visibleJson } from '../print/print-json';
-import { note } from '../terminal/terminal-style';
-import { watch } from '../waiting/watch';
-import { tellUnread, unreadText } from '../print/tell-unanswered';
-import { allWork, type Work, type WorkChoice } from '../print/work';
-import { family, forest, table } from '../print/work-lines';
+// `holdfast ps`: agents, turns and sessions in a table.
+import { action, examples, type Define } from '../define-command';
+import { showWork, type PsOptions } from '../print/show-work';
+import { table } from '../print/work-lines';
 
-export interface PsOptions extends GlobalOptions {
-  all?: boolean;
-  watch?: boolean;
-}
+export const define: Define = (command) =>
+  command
+    .option('--all', 'also what has ended lately, and who ended it')
+    .option('--watch', 'keep refreshing')
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast ps --watch',
+        'holdfast ps --all       with what has ended',
+        'holdfast ps --json | jq .',
+      ),
+    )
+    .action(action(ps));
 
 /** A list of many is wanted now; `tree` has time for details. */
 const PATIENCE_MS = 500;
 
-export const ps = (options: PsOptions): Promise<number> =>
-  show({ ...options, patienceMs: PATIENCE_MS }, (work) => work, table);
-
-/** With `agent`, only that one and those below it. Throws `not_found` if that agent has nothing open. */
-export const tree = (agent: string | undefined, options: PsOptions): Promise<number> =>
-  show(
-    options,
-    (work, context) => (agent === undefined ? work : ofAgent(work, agent, context)),
-    (work) => forest(work, agent),
-  );
-
-/** Where nothing of it is open, what has ended. */
-async function ofAgent(all: Work[], agent: string, context: CliContext): Promise<Work[]> {
-  const own = family(all, agent);
-  if (own.length > 0) return own;
-  const ended = await allWork(context, { ended: true, agent });
-  if (ended.length > 0) return ended;
-  throw new HoldfastError('not_found', {
-    what: 'The agent',
-    got: agent,
-    allowed: [...new Set(all.map((work) => work.agent))].join(', ') || 'none: nothing is open',
-    next: 'Look at `holdfast tree --all`, which lists what has ended, too.',
-  });
-}
-
-async function show(
-  options: PsOptions & Pick<WorkChoice, 'patienceMs'>,
-  select: (work: Work[], context: CliContext) => Work[] | Promise<Work[]>,
-  draw: (work: Work[]) => string,
-): Promise<number> {
-  await using context = await openContext(options, { start: false, staysOnFullDisk: true });
-  const worker = workerFacts(context);
-  const { patienceMs } = options;
-  const render = async (): Promise<string> => {
-    const unread: string[] = [];
-    const onUnread = (namespaces: string[]): unknown => unread.push(...namespaces);
-    const all = await allWork(context, { ended: options.all ?? false, patienceMs, onUnread });
-    const work = await select(all, context);
-    if (!options.json) return `${draw(work)}${listedNote(work)}${unreadNote(unread)}`;
-    tellUnread(options, unread);
-    return `${visibleJson(work.map((one) => ({ ...one, worker })))}\n`;
-  };
-  if (context.worker && !options.json && !isOfThisRelease(context.worker))
-    note(
-      `the worker (pid ${context.worker.identity.pid}) is of release ${inertLine(releaseText(context.worker.release))}; \`holdfast up\` replaces it by this one`,
-    );
-  if (options.watch) return await watch(render);
-  process.stdout.write(await render());
-  return 0;
-}
-
-/** Empty if all were asked. */
-function listedNote(work: Work[]): string {
-  const count = work.filter(({ listed }) => listed).length;
-  if (count === 0) return '';
-  return `${count} of these ${work.length} could not be asked in time, and are as the server lists them\n`;
-}
-
-const unreadNote = (namespaces: readonly string[]): string =>
-  namespaces.length === 0 ? '' : `${unreadText(namespaces)}\n`;
-
-/** The data folder's worker, the same for all rows: null if none runs. `release` is null if it does not say. */
-const workerFacts = ({ worker }: CliContext): object | null =>
-  worker ? { pid: worker.identity.pid, release: worker.release ?? null } : null;
+const ps = (options: PsOptions): Promise<number> =>
+  showWork({ ...options, patienceMs: PATIENCE_MS }, (work) => work, table);

@@ -15,8 +15,12 @@ import { printJson } from '../print/print-json';
 import { tellWaits } from '../print/tell-waits';
 import { note, styled } from '../terminal/terminal-style';
 import { counted } from '../../contracts/text/counted';
+import { DIALECTS } from '../../contracts/agents/agent';
+import { LOCAL_HOST } from '../../contracts/ids';
+import { agentId, dialect, hostName, named, tenant, TENANT, wholeNumber } from '../arguments';
+import { action, examples, type Define } from '../define-command';
 
-export interface RunOptions extends GlobalOptions {
+interface RunOptions extends GlobalOptions {
   agent?: string;
   host: string;
   model?: string;
@@ -28,7 +32,27 @@ export interface RunOptions extends GlobalOptions {
   maxSteps?: number;
 }
 
-export async function run(task: string, options: RunOptions): Promise<number> {
+export const define: Define = (command) =>
+  command
+    .option('--model <provider:name>', 'for example anthropic:NAME, openai:NAME or scripted:replies.yaml')
+    .option('--dialect <name>', `how the model calls tools: ${DIALECTS.join(', ')}`, dialect)
+    .option('--agent <id>', 'id of the new agent', agentId)
+    .option('--host <name>', 'host of its shells', hostName, LOCAL_HOST)
+    .option('--remote-host <name>', 'host of code_execution_remote', hostName)
+    .option('--tenant <id>', TENANT, tenant)
+    .option('--cwd <dir>', 'where its shells start', named)
+    .option('--keep', 'leave its sessions open')
+    .option('--max-steps <n>', 'maximum number of model calls', wholeNumber)
+    .addHelpText(
+      'after',
+      examples(
+        "holdfast run 'Count the lines of this folder' --model anthropic:claude-sonnet-4-5",
+        "holdfast run 'Fix the tests' --model openai:gpt-5 --agent fixer --keep",
+      ),
+    )
+    .action(action(run));
+
+async function run(task: string, options: RunOptions): Promise<number> {
   const input = inputOf(task, options);
   // A fault found here costs no server, no worker and no history.
   await checkModel(options, input.model);

@@ -16,17 +16,28 @@ import { describeTool } from '../print/tool-page';
 import { note, styled } from '../terminal/terminal-style';
 import { counted } from '../../contracts/text/counted';
 import { shortened } from '../../contracts/text/well-formed';
+import type { Command } from 'commander';
+import { action, below, examples, type Define } from '../define-command';
+
+export const define: Define = (command) => {
+  below(command, 'show <name>', 'one tool: its arguments, its result, how a script calls it').action(
+    action((name: string, _options: object, self: Command) => showTool(name, self.optsWithGlobals())),
+  );
+  return command
+    .addHelpText('after', examples('holdfast tools', 'holdfast tools show shell'))
+    .action(action(tools));
+};
 
 const EFFECTS = { read_only: 'read only', idempotent: 'idempotent', once: 'once' } as const;
 
-export async function tools(options: GlobalOptions): Promise<number> {
+async function tools(options: GlobalOptions): Promise<number> {
   const record = await registryOf(options);
   if (options.json) printJson(record);
   else print(record);
   return 0;
 }
 
-export async function showTool(name: string, options: GlobalOptions): Promise<number> {
+async function showTool(name: string, options: GlobalOptions): Promise<number> {
   const { tools: all } = await registryOf(options);
   const tool = all.find((one) => one.name === name);
   if (!tool) {

@@ -8,8 +8,11 @@ import { inert } from '../terminal/inert-text';
 import { printJson } from '../print/print-json';
 import { note, styled } from '../terminal/terminal-style';
 import { factsOf } from '../print/view-facts';
+import { DEFAULT_AGENT, LOCAL_HOST } from '../../contracts/ids';
+import { agentId, hostName, sessionNumber, wholeNumber } from '../arguments';
+import { action, examples, type Define } from '../define-command';
 
-export interface WaitOptions extends GlobalOptions {
+interface WaitOptions extends GlobalOptions {
   agent: string;
   host: string;
   for: Wait;
@@ -17,10 +20,26 @@ export interface WaitOptions extends GlobalOptions {
   timeoutMs: number;
 }
 
+export const define: Define = (command) =>
+  command
+    .option('--agent <id>', 'whose sessions', agentId, DEFAULT_AGENT)
+    .option('--host <name>', 'on which host', hostName, LOCAL_HOST)
+    .option('--for <what>', 'exit, output, idle, needs_input or pattern:RE', 'exit')
+    .option('--any', 'any one of them is enough')
+    .option('--timeout-ms <ms>', 'the longest wait', wholeNumber, 3_600_000)
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast wait 1 2                        until both have ended',
+        'holdfast wait 1 2 --for needs_input --any',
+      ),
+    )
+    .action(action((sessions: string[], options: WaitOptions) => wait(sessions.map(sessionNumber), options)));
+
 /** Exits with 0 when the condition is met, with 75 (EX_TEMPFAIL of sysexits) on timeout. */
 const TIMED_OUT = 75;
 
-export async function wait(sessions: number[], options: WaitOptions): Promise<number> {
+async function wait(sessions: number[], options: WaitOptions): Promise<number> {
   const { agent, host, any, timeoutMs, json } = options;
   const first = sessions[0];
   if (first === undefined) {

@@ -98,3 +98,7 @@ export function rewindRemarks({ result, isDry, undo, reset }: ToldRewind): strin
     ...(step === null ? [] : [`This is step ${step}. \`${undo(step - 1)}\` undoes it.`]),
   ].map(inertLine);
 }
+
+export const printLines = (lines: readonly string[]): void => {
+  for (const line of lines) process.stdout.write(`${line}\n`);
+};

@@ -32,9 +32,9 @@ const commands: [string, string[]][] = [
     .map(([name, { command = [] }]): [string, string[]] => [name, command]),
 ];
 
-test.each(commands)('%s runs a command with options that the command line has', (_name, words) => {
+test.each(commands)('%s runs a command with options that the command line has', async (_name, words) => {
   const named = words.filter((word) => word.startsWith('--'));
-  let command = program();
+  let command = await program();
   const options: (string | undefined)[] = [];
   for (const word of words) {
     const below = command.commands.find((one) => one.name() === word);

@@ -97,8 +97,8 @@ test('each page is in the index', () => {
     expect([page, index.includes(`](${page.slice('docs/'.length)})`)]).toEqual([page, true]);
 });
 
-test('each command that a page names as code exists', () => {
-  const known = new Set(program().commands.flatMap((one) => [one.name(), ...one.aliases()]));
+test('each command that a page names as code exists', async () => {
+  const known = new Set((await program()).commands.flatMap((one) => [one.name(), ...one.aliases()]));
   const named = pages.flatMap((page) =>
     [...read(page).matchAll(/(?:`|^)(?:npx )?holdfast ([a-z][a-z-]*)/gm)].map(
       ([, name = '']) => `${page}: ${name}`,

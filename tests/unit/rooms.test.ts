@@ -15,6 +15,7 @@ const SHARED = [
   ...[
     'offered-tools',
     'registry-record',
+    'serve',
     'remote-hosts',
     'session',
     'sub-agents',

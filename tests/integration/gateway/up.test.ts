@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
-import { operatingLock } from '../../../cli/operating/one-at-a-time';
+import { operatingLock } from '../../../cli/waiting/one-at-a-time';
 import { stopMarker } from '../../../system/processes/stop-marker';
 import { enginePaths, readRecord } from '../../../engine/record';
 import { lastDetached, runningGateway, type GatewayRecord } from '../../../gateway/gateway-record';

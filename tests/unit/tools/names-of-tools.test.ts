@@ -12,7 +12,8 @@ const FOLDERS = ['workflows', 'cli', 'models', 'activities', 'client', 'contract
 const EXCEPTIONS: Readonly<Record<string, { names: string[]; why: string }>> = {
   'contracts/agents/sub-agents.ts': { names: ['list_agents'], why: 'tells a model what to do next' },
   'contracts/errors/catalogue.ts': { names: ['code_execution_tool'], why: 'tells a model what to do next' },
-  'cli/program.ts': { names: ['code_execution_remote'], why: 'explains an option to people' },
+  'cli/commands/chat.ts': { names: ['code_execution_remote'], why: 'explains an option to people' },
+  'cli/commands/run.ts': { names: ['code_execution_remote'], why: 'explains an option to people' },
   'cli/mcp/agent-operations.ts': {
     names: ['stop_agent'],
     why: 'an operation for MCP clients, no tool of ours',

@@ -9,7 +9,7 @@ const LOADED = `
 test('neither the worker nor the command line loads OpenTelemetry, and the gateway not the native code', async () => {
   const worker = runDist(LOADED, 'workers/create-workers');
   expect(await worker.nextLine()).toBe('0');
-  const line = runDist(LOADED, 'cli/gateway/serve-gateway', 'cli/commands/run', 'cli/operating/up');
+  const line = runDist(LOADED, 'cli/commands/serve', 'cli/commands/run', 'cli/commands/up');
   expect([await line.nextLine(), await line.nextLine()]).toEqual(['0', '0']);
   await Promise.all([worker.ended, line.ended]);
 }, 60_000);

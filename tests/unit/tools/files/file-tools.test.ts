@@ -15,7 +15,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
+import { toolOnHost, type ToolOnHost } from '../../../helpers/tools/tool-call';
 
 describe('read_file', () => {
   let read: ToolOnHost;

@@ -13,9 +13,12 @@ import { ensureGateway } from '../gateway/gateway-process';
 import { pageLink } from '../gateway/page-link';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
-import { oneAtATime } from './one-at-a-time';
+import { oneAtATime } from '../waiting/one-at-a-time';
+import { checkedQueue } from '../../contracts/ids';
+import { collect, hostName, listenAddress, named, port } from '../arguments';
+import { action, examples, type Define } from '../define-command';
 
-export interface UpOptions extends GlobalOptions {
+interface UpOptions extends GlobalOptions {
   port?: number;
   uiPort?: number;
   /** False for `--no-workdir`. */
@@ -34,7 +37,41 @@ export interface UpOptions extends GlobalOptions {
   serve?: boolean;
 }
 
-export const up = (options: UpOptions): Promise<number> =>
+export const define: Define = (command) =>
+  command
+    .option('--port <n>', 'port of the Temporal server', port)
+    .option('--ui-port <n>', 'port of the web UI', port)
+    .option('--workdir <dir>', 'where new shells start, kept for later starts', named)
+    .option('--no-workdir', 'start shells in the default folder again')
+    .option('--tools <file>', 'module with your own tools, kept for later starts; may be repeated', collect)
+    .option('--no-tools', 'stop loading your own tools')
+    .option(
+      '--host <name>',
+      'name of this machine on a server that others share (default: its own name)',
+      hostName,
+    )
+    .option('--agents-only', 'serve agents but no shells')
+    .option('--queue <name>', 'task queue of the agents, kept for later starts', checkedQueue)
+    .option('--no-queue', 'use the default task queue again')
+    .option('--join', 'serve agents even if other workers on the queue offer something else')
+    .option('--replace', 'end a worker that does not respond, and start another')
+    .option(
+      '--listen <address:port>',
+      'where the API and the page are served (default: 127.0.0.1:7280, or any free port)',
+      listenAddress,
+    )
+    .option('--no-serve', 'start neither the API nor the page')
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast up                                          server, worker and page on this machine',
+        'holdfast up --address temporal.example:7233 --host laptop   a worker of a server that others share',
+        'holdfast up --tools ./my-tools.ts --workdir ~/work',
+      ),
+    )
+    .action(action(up));
+
+const up = (options: UpOptions): Promise<number> =>
   oneAtATime(dataDirOf(options), options, () => start(options));
 
 async function start(options: UpOptions): Promise<number> {

@@ -1,20 +1,16 @@
-// `holdfast log`, `diff` and `rewind`: what an agent did to files, and bringing an earlier state back.
-import type { DiffOptions } from '../../client/agents/agent-workspace';
+// `holdfast rewind`: brings back an earlier state of files, conversation or both.
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { countsText } from '../../contracts/workspaces/change-texts';
 import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
+import { agentId, wholeNumber } from '../arguments';
 import { openContext, type GlobalOptions } from '../context';
+import { action, examples, type Define } from '../define-command';
 import { sameServer, sameSession } from '../print/next-step';
 import { printJson } from '../print/print-json';
-import { changeLines, diffLines, rewindRemarks, stepLine } from '../print/workspace-lines';
+import { changeLines, printLines, rewindRemarks } from '../print/workspace-lines';
 import { note } from '../terminal/terminal-style';
 
-export interface DiffCommandOptions
-  extends GlobalOptions, Pick<DiffOptions, 'step' | 'from' | 'to' | 'turn'> {
-  stat?: boolean;
-}
-export interface RewindCommandOptions extends GlobalOptions {
+interface RewindCommandOptions extends GlobalOptions {
   to: number;
   files?: boolean;
   conversation?: boolean;
@@ -24,44 +20,30 @@ export interface RewindCommandOptions extends GlobalOptions {
   stop?: boolean;
 }
 
-/** One line for each step. */
-export async function log(agent: string, options: GlobalOptions): Promise<number> {
-  await using context = await openContext(options, { start: false, restarts: true });
-  const steps = await context.client.agent(agent).workspace.steps();
-  if (options.json) printJson({ agent, steps });
-  else if (steps.length === 0) note('It has no steps yet.');
-  else print(steps.map(stepLine));
-  return 0;
-}
-
-export async function diff(agent: string, options: DiffCommandOptions): Promise<number> {
-  const { step, from, to, turn, stat = false } = options;
-  if (step !== undefined && (from ?? to ?? turn) !== undefined)
-    throw new HoldfastError('invalid_input', {
-      what: '--step',
-      got: 'another range beside it',
-      allowed: 'one of --step, --turn, or --from and --to',
-    });
-  await using context = await openContext(options, { start: false, restarts: true });
-  const compared = await context.client.agent(agent).workspace.diff({ step, from, to, turn, lines: !stat });
-  if (options.json) printJson({ agent, ...compared });
-  // An empty text: nothing has changed, and that is said.
-  else if (stat || !compared.text) {
-    print(changeLines(compared.changes));
-    note(countsText(compared.changes.counts));
-  } else {
-    print(diffLines(compared.text));
-    if (compared.isCut)
-      note('The rest of it is too long: see which files with --stat, and fewer steps with --step.');
-  }
-  return 0;
-}
+export const define: Define = (command) =>
+  command
+    .requiredOption('--to <n>', 'the step; 0: before the first', wholeNumber)
+    .option('--files', 'only the files')
+    .option('--conversation', 'only the conversation')
+    .option('--both', 'both (default; for an agent that has ended: only the files)')
+    .option('--dry-run', 'say what would change, and change nothing')
+    .option('--force', 'also where somebody else has changed files; theirs stay in a checkpoint')
+    .option('--stop', 'end what runs in its sessions first')
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast rewind review --to 4 --dry-run    what would change',
+        'holdfast rewind review --to 4              files and conversation as after step 4',
+        'holdfast rewind review --to 4 --files      it is told that its files changed',
+      ),
+    )
+    .action(action((id: string, options: RewindCommandOptions) => rewind(agentId(id), options)));
 
 /** Some files are not as they were. */
 const NOT_ALL = 3;
 
 /** Exits with 0 also if there was nothing to bring back. */
-export async function rewind(agent: string, options: RewindCommandOptions): Promise<number> {
+async function rewind(agent: string, options: RewindCommandOptions): Promise<number> {
   const { to, dryRun, force, stop } = options;
   const what = partOf(options);
   await using context = await openContext(options, { start: false, restarts: true });
@@ -91,7 +73,7 @@ function partOf({ files, conversation, both }: RewindCommandOptions): RewoundPar
 }
 
 async function tell(agent: AgentHandle, result: RewindResult, options: RewindCommandOptions): Promise<void> {
-  if (result.files) print(changeLines(result.files.changes));
+  if (result.files) printLines(changeLines(result.files.changes));
   const isDry = options.dryRun ?? false;
   const undo = (step: number): string => `holdfast rewind ${agent.id} --to ${step}${sameServer(options)}`;
   // Only a command that still runs needs the host. What was done is told also without it.
@@ -101,7 +83,3 @@ async function tell(agent: AgentHandle, result: RewindResult, options: RewindCom
     `holdfast reset${sameSession({ ...options, agent: agent.id, host, session })}`;
   for (const remark of rewindRemarks({ result, isDry, undo, reset })) note(remark);
 }
-
-const print = (lines: readonly string[]): void => {
-  for (const line of lines) process.stdout.write(`${line}\n`);
-};

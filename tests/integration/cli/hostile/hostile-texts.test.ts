@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import type { Command } from 'commander';
-import { guardOutput } from '../../../cli/terminal/guarded-output';
-import { program, runCommandLine } from '../../../cli/program';
-import { MAIN_TASK_QUEUE } from '../../../contracts/ids';
-import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../../contracts/messages';
-import { identityOf } from '../../../system/processes/process-identity';
-import { registerSearchAttributes } from '../../../workers/search-attributes';
+import { guardOutput } from '../../../../cli/terminal/guarded-output';
+import { program, runCommandLine } from '../../../../cli/program';
+import { MAIN_TASK_QUEUE } from '../../../../contracts/ids';
+import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../../../contracts/messages';
+import { identityOf } from '../../../../system/processes/process-identity';
+import { registerSearchAttributes } from '../../../../workers/search-attributes';
 import {
   AGENT,
   ANSWERS,
@@ -22,7 +22,7 @@ import {
   SESSION,
   VIEW,
   WORKER,
-} from '../../helpers/hostile/hostile-answers';
+} from '../../../helpers/hostile/hostile-answers';
 import {
   active,
   hostile,
@@ -33,12 +33,12 @@ import {
   MCP_INPUT,
   type Hostility,
   type Line,
-} from '../../helpers/hostile/hostile-texts';
-import { HostileWorker, Refusal, type Asked } from '../../helpers/hostile/hostile-worker';
-import { testEachOf } from '../../helpers/run/long-run';
-import { Person } from '../../helpers/terminals/person';
-import { testAddress, testClient, uniqueId } from '../../helpers/engines/temporal';
-import { until } from '../../helpers/until';
+} from '../../../helpers/hostile/hostile-texts';
+import { HostileWorker, Refusal, type Asked } from '../../../helpers/hostile/hostile-worker';
+import { testEachOf } from '../../../helpers/run/long-run';
+import { Person } from '../../../helpers/terminals/person';
+import { testAddress, testClient, uniqueId } from '../../../helpers/engines/temporal';
+import { until } from '../../../helpers/until';
 
 const scratch = mkdtempSync(join(tmpdir(), 'holdfast-hostile-'));
 const folder = join(scratch, HOSTILE_NAME);
@@ -131,6 +131,7 @@ const TABLE: Record<string, Line[]> = {
     { args: ['logs'], data: served, isAlone: true },
     { args: ['logs', HOSTILE_NAME], isAlone: true },
   ],
+  completion: [{ args: ['completion', HOSTILE_NAME], isAlone: true }],
   doctor: [{ args: ['doctor'], data: served, isAlone: true }],
   demo: [wrong('demo')],
 };
@@ -141,8 +142,8 @@ const commandsOf = (command: Command, path = ''): string[] =>
     return [name, ...commandsOf(one, name)];
   });
 
-test('every command has its row in the table of what it may show', () => {
-  expect(Object.keys(TABLE).sort()).toEqual(commandsOf(program()).sort());
+test('every command has its row in the table of what it may show', async () => {
+  expect(Object.keys(TABLE).sort()).toEqual(commandsOf(await program()).sort());
 });
 
 type Answers = Hostility | 'refusing';

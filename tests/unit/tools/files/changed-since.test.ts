@@ -1,8 +1,8 @@
 // anomalyco/opencode#31776: what a person wrote while an approval waited was gone.
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../../helpers/until';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
+import { until } from '../../../helpers/until';
+import { toolOnHost, type ToolOnHost } from '../../../helpers/tools/tool-call';
 
 let write: ToolOnHost;
 let patch: ToolOnHost;

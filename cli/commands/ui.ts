@@ -1,18 +1,26 @@
 // `holdfast ui`: a link that opens the page of the running gateway, logged in.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { inertLine } from '../../contracts/text/inert';
-import type { Role } from '../../contracts/gateway/api';
+import { ROLES, type Role } from '../../contracts/gateway/api';
 import { runningGateway } from '../../gateway/gateway-record';
 import { dataDirOf, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
-import { pageLink } from './page-link';
+import { pageLink } from '../gateway/page-link';
+import { action, examples, type Define } from '../define-command';
+import { oneOf } from '../one-of';
 
-export interface UiOptions extends GlobalOptions {
+interface UiOptions extends GlobalOptions {
   role: Role;
 }
 
-export async function openPage(options: UiOptions): Promise<number> {
+export const define: Define = (command) =>
+  command
+    .option('--role <role>', ROLES.join(', '), oneOf('--role', ROLES), 'admin')
+    .addHelpText('after', examples('holdfast ui', 'holdfast ui --role viewer   for somebody who only looks'))
+    .action(action(openPage));
+
+async function openPage(options: UiOptions): Promise<number> {
   const dataDir = dataDirOf(options);
   const running = runningGateway(dataDir);
   if (!running)

@@ -30,9 +30,12 @@ import {
 } from '../context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
-import { pageLink } from './page-link';
+import { pageLink } from '../gateway/page-link';
+import { Option } from 'commander';
+import { collect, listenAddress } from '../arguments';
+import { action, examples, type Define } from '../define-command';
 
-export interface ServeOptions extends GlobalOptions {
+interface ServeOptions extends GlobalOptions {
   listen?: string;
   name?: string[];
   /** Prints a link that logs an admin in, also where no person looks. */
@@ -40,6 +43,26 @@ export interface ServeOptions extends GlobalOptions {
   /** For `holdfast up`, which finds it by its record: nothing is printed. */
   detached?: boolean;
 }
+
+export const define: Define = (command) =>
+  command
+    .option('--listen <address:port>', 'where; port 0: any free one (default: 127.0.0.1:7280)', listenAddress)
+    .addOption(new Option('--detached', 'as the process of `holdfast up`').hideHelp())
+    .option(
+      '--name <name>',
+      'a further name under which it is reached, such as agents.example.org; may be repeated',
+      collect,
+    )
+    .option('--link', 'print a link that logs an admin in; without it only at a terminal')
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast serve                                        on this machine; at a terminal it prints a link that logs in',
+        'holdfast serve --listen 0.0.0.0:7280 --name agents.example.org --json',
+        'holdfast token create ci --role operator --agents "ci-*" --valid 30d',
+      ),
+    )
+    .action(action(serve));
 
 /** Like a program ended by SIGINT. */
 const INTERRUPTED = 128 + 2;
@@ -59,7 +82,7 @@ const NOTES: GatewayLog = {
 };
 
 /** Serves until Ctrl-C. */
-export async function serve(options: ServeOptions): Promise<number> {
+async function serve(options: ServeOptions): Promise<number> {
   setFlagsFromString(KEEP_YOUNG_HEAP);
   const ended = Promise.race(
     (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => once(process, name).then(() => name)),

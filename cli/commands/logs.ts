@@ -8,8 +8,12 @@ import { workerPaths } from '../../workers/process/worker-record';
 import { dataDirOf, type GlobalOptions } from '../context';
 import { visibleJson } from '../print/print-json';
 import { note, styled } from '../terminal/terminal-style';
+import { InvalidArgumentError, type Command } from 'commander';
+import { agentId, duration, wholeNumber } from '../arguments';
+import { action, examples, type Define } from '../define-command';
+import { oneOf } from '../one-of';
 
-export interface LogsOptions extends GlobalOptions {
+interface LogsOptions extends GlobalOptions {
   follow?: boolean;
   /** The least important lines that are shown. */
   level: LogLevel;
@@ -19,10 +23,37 @@ export interface LogsOptions extends GlobalOptions {
   tail: number | null;
 }
 
+function lineCount(text: string): number | null {
+  if (text === 'all') return null;
+  const count = wholeNumber(text);
+  if (count > 0) return count;
+  throw new InvalidArgumentError(`got ${text}, allowed a whole number of at least 1, or all.`);
+}
+
+export const define: Define = (command) =>
+  command
+    .option('--follow', 'wait for more')
+    .option('--level <level>', `at least: ${LOG_LEVELS.join(', ')}`, oneOf('--level', LOG_LEVELS), 'info')
+    .option('--since <time>', 'only of the last 10m, 12h, 7d', duration)
+    .option('--tail <n>', 'only the last so many lines, or all', lineCount, 200)
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast logs review                    what happened to one agent',
+        'holdfast logs --level warn --since 1h   what went wrong lately',
+        'holdfast logs --follow --json | jq .    as it was written',
+      ),
+    )
+    .action(
+      action((agent: string | undefined, _own: object, self: Command) =>
+        logs(agent === undefined ? agent : agentId(agent), self.optsWithGlobals()),
+      ),
+    );
+
 const LOOK_EVERY_MS = 200;
 
 /** Prints lines for people, or with `--json` as JSON: also those that are none in the file. Needs neither the server nor a worker. */
-export async function logs(agent: string | undefined, options: LogsOptions): Promise<number> {
+async function logs(agent: string | undefined, options: LogsOptions): Promise<number> {
   const dataDir = dataDirOf(options);
   const readers = [workerPaths(dataDir).log, gatewayPaths(dataDir).log].map((path) => new LogReader(path));
   const from = options.since === undefined ? 0 : Date.now() - options.since;

@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { missingOf } from '../../helpers/run/programs';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
+import { missingOf } from '../../../helpers/run/programs';
+import { toolOnHost, type ToolOnHost } from '../../../helpers/tools/tool-call';
 
 const noRipgrep = missingOf('rg');
 const empty = mkdtempSync(join(tmpdir(), 'holdfast-no-programs-'));

@@ -12,10 +12,10 @@ import {
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { MAX_TEXT_BYTES } from '../../../tools/files/host-files';
-import { toolOnHost, type ToolOnHost } from '../../helpers/tools/tool-call';
-import { until } from '../../helpers/until';
-import { missingOf } from '../../helpers/run/programs';
+import { MAX_TEXT_BYTES } from '../../../../tools/files/host-files';
+import { toolOnHost, type ToolOnHost } from '../../../helpers/tools/tool-call';
+import { until } from '../../../helpers/until';
+import { missingOf } from '../../../helpers/run/programs';
 
 const noRipgrep = missingOf('rg');
 const empty = mkdtempSync(join(tmpdir(), 'holdfast-no-programs-'));

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { walkFiles } from '../../../tools/files/grep/walk-files';
+import { walkFiles } from '../../../../tools/files/grep/walk-files';
 
 let directory: string;
 beforeEach(() => {

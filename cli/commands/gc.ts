@@ -10,15 +10,30 @@ import { blobFolder } from '../../workers/open-blobs';
 import { configOf, dataDirOf, type GlobalOptions } from '../context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
+import { duration } from '../arguments';
+import { action, examples, type Define } from '../define-command';
 
-export interface GcOptions extends GlobalOptions {
+interface GcOptions extends GlobalOptions {
   dryRun?: boolean;
   /** In milliseconds; instead of the configured time. */
   olderThan?: number;
 }
 
+export const define: Define = (command) =>
+  command
+    .option('--dry-run', 'only list them')
+    .option('--older-than <time>', 'closed before the last 7d, 12h (default: as configured)', duration)
+    .addHelpText(
+      'after',
+      examples(
+        'holdfast gc --dry-run             what the worker would remove by now',
+        'holdfast gc --older-than 7d       make room',
+      ),
+    )
+    .action(action(gc));
+
 /** Needs neither the server nor a worker, and disturbs neither. */
-export async function gc(options: GcOptions): Promise<number> {
+async function gc(options: GcOptions): Promise<number> {
   const dataDir = dataDirOf(options);
   const { storage } = workersConfiguration(dataDir, configOf(options));
   const host = new SessionHost({ dataDir, cwd: '/', env: {}, treeKill: detectTreeKill() });

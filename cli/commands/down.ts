@@ -20,11 +20,18 @@ import { printJson } from '../print/print-json';
 import { tellIfSlow } from '../waiting/tell-if-slow';
 import { note } from '../terminal/terminal-style';
 import { counted } from '../../contracts/text/counted';
-import { oneAtATime } from './one-at-a-time';
+import { oneAtATime } from '../waiting/one-at-a-time';
+import { action, examples, type Define } from '../define-command';
 
-export interface DownOptions extends GlobalOptions {
+interface DownOptions extends GlobalOptions {
   sessions?: boolean;
 }
+
+export const define: Define = (command) =>
+  command
+    .option('--sessions', 'end the shells too')
+    .addHelpText('after', examples('holdfast down', 'holdfast down --sessions   the shells, too'))
+    .action(action(down));
 
 /** All sessions are ended at once, by force if necessary; a limit for all of them together. */
 const SESSIONS_MS = 20_000;
@@ -33,7 +40,7 @@ const REASON = 'holdfast down --sessions';
 /** Longer than a start usually takes: a frozen `up` must not keep everything running. */
 const PATIENCE_MS = 60_000;
 
-export async function down(options: DownOptions): Promise<number> {
+async function down(options: DownOptions): Promise<number> {
   const dataDir = dataDirOf(options);
   const work = (): Promise<number> => stop(dataDir, options);
   if (!existsSync(dataDir)) return work();

@@ -1,15 +1,15 @@
 // What Temporal's web UI makes of our pages: its server renders Markdown with HTML in it. Whatever a model, a program, a
 // host or a person wrote there stays text.
-import { asSummary, inMarkdown } from '../../../contracts/text/labels';
-import { enginePaths } from '../../../engine/record';
-import { uiToken } from '../../../engine/ui-guard/ui-token';
-import { agentDetails, endedTurnDetails, turnDetails } from '../../../workflows/agent/agent-labels';
-import { approvalDetails, questionDetails } from '../../../workflows/messages/approval-labels';
-import { hostDetails } from '../../../workflows/host/host-labels';
-import { detailsOf, detailsOfStart } from '../../../workflows/session/session-labels';
-import type { RunningCommand } from '../../../workflows/session/session-record';
-import { AGENT, HOST, NOW, QUESTION, RESULT, VIEW } from '../../helpers/hostile/hostile-answers';
-import { hostile, HOSTILE, TEXT, type Whole } from '../../helpers/hostile/hostile-texts';
+import { asSummary, inMarkdown } from '../../../../contracts/text/labels';
+import { enginePaths } from '../../../../engine/record';
+import { uiToken } from '../../../../engine/ui-guard/ui-token';
+import { agentDetails, endedTurnDetails, turnDetails } from '../../../../workflows/agent/agent-labels';
+import { approvalDetails, questionDetails } from '../../../../workflows/messages/approval-labels';
+import { hostDetails } from '../../../../workflows/host/host-labels';
+import { detailsOf, detailsOfStart } from '../../../../workflows/session/session-labels';
+import type { RunningCommand } from '../../../../workflows/session/session-record';
+import { AGENT, HOST, NOW, QUESTION, RESULT, VIEW } from '../../../helpers/hostile/hostile-answers';
+import { hostile, HOSTILE, TEXT, type Whole } from '../../../helpers/hostile/hostile-texts';
 
 const SHORT =
   'evil <img src=http://evil.example/p onerror=alert(1)> <a href="http://evil.example">x</a> <script>alert(1)</script>';

@@ -1,7 +1,7 @@
 // What a patch leaves as it was: files that it does not name, line ends, the end of a file, links.
 import { chmodSync, lstatSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { patchTrial, update, wrap, type PatchTrial } from '../../helpers/tools/patch-trial';
+import { patchTrial, update, wrap, type PatchTrial } from '../../../helpers/tools/patch-trial';
 
 let patch: PatchTrial;
 beforeEach(() => {

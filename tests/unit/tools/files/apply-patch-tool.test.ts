@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { MAX_TEXT_BYTES } from '../../../tools/files/host-files';
-import { patchTrial, update, wrap, type Files, type PatchTrial } from '../../helpers/tools/patch-trial';
-import { isPossible, readOnlyMount } from '../../helpers/hosts/unwritable';
+import { MAX_TEXT_BYTES } from '../../../../tools/files/host-files';
+import { patchTrial, update, wrap, type Files, type PatchTrial } from '../../../helpers/tools/patch-trial';
+import { isPossible, readOnlyMount } from '../../../helpers/hosts/unwritable';
 
 let patch: PatchTrial;
 beforeEach(() => {
