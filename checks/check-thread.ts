@@ -1,7 +1,7 @@
 // A thread that checks code: whatever the code is, the thread can be ended from outside, and nothing else is blocked.
 import { parentPort, workerData } from 'node:worker_threads';
 import { analyse } from './analyse';
-import { loadBash } from './bash/tree';
+import { loadBash } from './bash/syntax-tree';
 import type { Language } from './findings';
 import { PythonParser } from './python-parser';
 

@@ -1,6 +1,6 @@
 // Placeholders left for somebody to fill in: `[YOUR_API_KEY]`, `<INSERT_FILENAME_HERE>` and similar.
 import type { Audience } from './bash/parts';
-import type { SyntaxNode } from './bash/tree';
+import type { SyntaxNode } from './bash/syntax-tree';
 import type { Check } from './check-run';
 import { parseArguments, programName, type Word } from './commands/command';
 import { isFollowed } from './commands/interpreters';

@@ -24,7 +24,7 @@ import {
   type Input,
 } from './parts';
 import { Scope, runBuiltin, type ShellFunction } from './scope';
-import { parseBash, type SyntaxNode } from './tree';
+import { parseBash, type SyntaxNode } from './syntax-tree';
 import { evaluate, inString, type WordContext } from './words';
 
 const MAX_CALLS = 8;

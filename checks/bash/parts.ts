@@ -3,7 +3,7 @@ import { programName, type Word } from '../commands/command';
 import type { Place, Placing } from '../findings';
 import { isTemplateFile } from '../paths';
 import { UNKNOWN, boundedWords, wordsOf } from '../text';
-import type { SyntaxNode } from './tree';
+import type { SyntaxNode } from './syntax-tree';
 import { evaluate, type WordContext } from './words';
 
 export interface Input {

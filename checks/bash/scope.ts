@@ -2,7 +2,7 @@
 import { resolvePath } from '../paths';
 import { HOME, UNKNOWN, bounded, unquoted } from '../text';
 import type { Placing } from '../findings';
-import type { SyntaxNode } from './tree';
+import type { SyntaxNode } from './syntax-tree';
 
 /** Per variable: more values are not followed. */
 const MAX_VALUES = 8;

@@ -1,7 +1,7 @@
 // The possible texts of a word of bash, as far as the script itself determines them.
 import { HOME, SPLIT, UNKNOWN, ansiText, bounded, boundedJoin, marksOf, quoted } from '../text';
 import type { Scope } from './scope';
-import type { SyntaxNode } from './tree';
+import type { SyntaxNode } from './syntax-tree';
 
 /** Possible texts of one word. */
 const MAX_TEXTS = 8;

@@ -5,7 +5,7 @@ import { inertLine } from '../../contracts/text/inert';
 import { collect, wholeNumber } from '../arguments';
 import type { SessionOptions } from '../context';
 import { action, examples, ofSession, type Define } from '../define-command';
-import { withSession } from '../print/of-session';
+import { withSession } from '../with-session';
 
 interface InputOptions extends SessionOptions {
   key?: string[];

@@ -11,7 +11,7 @@ import { named, wholeNumber } from '../arguments';
 import { isLocal, type CliContext, type SessionOptions } from '../context';
 import { action, examples, ofSession, type Define } from '../define-command';
 import { keptView } from '../local-host';
-import { withSession } from '../print/of-session';
+import { withSession } from '../with-session';
 import { draw } from '../terminal/guarded-output';
 import { sessionText } from '../terminal/inert-text';
 

@@ -1,7 +1,7 @@
 // `holdfast reset`: ends what runs in a session, and keeps the session.
 import type { SessionOptions } from '../context';
 import { action, examples, ofSession, type Define } from '../define-command';
-import { withSession } from '../print/of-session';
+import { withSession } from '../with-session';
 
 interface ResetOptions extends SessionOptions {
   reason?: string;

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-const TREE = join(__dirname, '../../../dist/checks/bash/tree.js');
+const TREE = join(__dirname, '../../../dist/checks/bash/syntax-tree.js');
 /** It was 530 MB, and 20 MB are what parser, grammar and trees need. */
 const MOST_MB = 150;
 

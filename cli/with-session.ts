@@ -1,12 +1,12 @@
 // A command that asks one session, and shows what it answers.
-import type { SessionHandle } from '../../client/session-handle';
-import type { CommandView } from '../../contracts/sessions/session';
-import { openContext, type CliContext, type SessionOptions } from '../context';
-import { draw } from '../terminal/guarded-output';
-import { sessionText } from '../terminal/inert-text';
-import { note } from '../terminal/terminal-style';
-import { printJson } from './print-json';
-import { factsOf } from './view-facts';
+import type { SessionHandle } from '../client/session-handle';
+import type { CommandView } from '../contracts/sessions/session';
+import { openContext, type CliContext, type SessionOptions } from './context';
+import { draw } from './terminal/guarded-output';
+import { sessionText } from './terminal/inert-text';
+import { note } from './terminal/terminal-style';
+import { printJson } from './print/print-json';
+import { factsOf } from './print/view-facts';
 
 export async function withSession(
   options: SessionOptions,
