@@ -8,7 +8,7 @@ const ANSWER_TIMEOUT_MS = 2_000;
 
 /** True when the gRPC port accepts connections and the namespace exists. */
 export async function answers(record: EngineRecord): Promise<boolean> {
-  return (await acceptsConnections(record.port)) && (await statusOf(uiOf(record), record)) === 200;
+  return (await acceptsConnections(record.port)) && (await statusOf(record.ui, record)) === 200;
 }
 
 /** True when what people open answers: the recorded guard, and the web UI behind it. */
@@ -16,9 +16,6 @@ export async function guardAnswers(record: EngineRecord, token: string): Promise
   const guard = { address: LOOPBACK, port: record.uiPort };
   return (await statusOf(guard, record, { authorization: `Bearer ${token}` })) === 200;
 }
-
-/** Where a server's own web UI is: without a guard, at the address that people open. */
-const uiOf = ({ ui, uiPort }: EngineRecord): HiddenPorts['ui'] => ui ?? { address: LOOPBACK, port: uiPort };
 
 function acceptsConnections(port: number): Promise<boolean> {
   return new Promise((resolve) => {

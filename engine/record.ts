@@ -8,15 +8,15 @@ import { readProcessRecord, writeProcessRecord } from '../system/processes/proce
 import type { EnginePorts, HiddenPorts } from './ports';
 
 /** A server that we started; stored as `engine/server.json` in its data folder. */
-export interface EngineRecord extends EnginePorts, Partial<HiddenPorts> {
+export interface EngineRecord extends EnginePorts, HiddenPorts {
   /** Address of the gRPC port in the form that clients use: host:port. */
   address: string;
   namespace: 'default';
   /** URL of the guard, without a path. */
   uiUrl: string;
   identity: Identity;
-  /** The guard of the web UI. Servers that Holdfast 0.1.0 started have none, and no hidden ports. */
-  guard?: Identity;
+  /** The guard of the web UI. */
+  guard: Identity;
   dbFile: string;
   logFile: string;
   /** Path of the executable. */

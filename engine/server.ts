@@ -69,19 +69,17 @@ export async function ensureServer(options: EnsureOptions): Promise<EngineRecord
   });
 }
 
-/** False if people cannot open the web UI (its guard died, or is stopped), or any web page can (an older Holdfast's). */
+/** False if people cannot open the web UI: its guard died, or is stopped. */
 export const isGuarded = (record: EngineRecord): boolean => hasGuard(record) && !isGuardStopped(record);
 
 /** By a signal. */
-export const isGuardStopped = ({ guard }: EngineRecord): boolean =>
-  guard !== undefined && isAlive(guard) && isStopped(guard.pid);
+export const isGuardStopped = ({ guard }: EngineRecord): boolean => isAlive(guard) && isStopped(guard.pid);
 
-const hasGuard = ({ guard }: EngineRecord): boolean => guard !== undefined && isAlive(guard);
+const hasGuard = ({ guard }: EngineRecord): boolean => isAlive(guard);
 
 /** A link to a path of the web UI that opens it in any browser. It contains the token. */
-export function uiLink(dataDir: string, { uiUrl, guard }: EngineRecord, path = '/'): string {
-  const url = uiUrl + path;
-  return guard ? openingLink(url, uiToken(enginePaths(dataDir).uiAuthorization)) : url;
+export function uiLink(dataDir: string, { uiUrl }: EngineRecord, path = '/'): string {
+  return openingLink(uiUrl + path, uiToken(enginePaths(dataDir).uiAuthorization));
 }
 
 /** The data folder's server if it runs and answers. */
@@ -142,14 +140,10 @@ async function ensureLocked(paths: EnginePaths, options: EnsureOptions): Promise
   const before = readRecord(paths);
   const token = uiToken(paths.uiAuthorization);
   if (before && isAlive(before.identity)) {
-    const { ui } = before;
     // It is recorded before it answers: its starter may have been killed in between.
-    const record = ui && (isGuarded(before) ? before : await guardAgain({ ...before, ui }, paths));
+    const record = isGuarded(before) ? before : await guardAgain(before, paths);
     if (isStopped(before.identity.pid)) throw silent(before);
-    if (record && (await waitForRunning(record, token, options)) === 'ready')
-      return withNamedPorts(record, options);
-    if (!ui)
-      options.progress('The Temporal server was started by an older Holdfast, and web pages can reach it.');
+    if ((await waitForRunning(record, token, options)) === 'ready') return withNamedPorts(record, options);
   }
   if (before) await endServer(before);
   await refuseElsewhere(paths, before);
@@ -205,12 +199,9 @@ async function waitForRunning(
   }
 }
 
-async function guardAgain(
-  record: EngineRecord & Required<Pick<EngineRecord, 'ui'>>,
-  paths: EnginePaths,
-): Promise<EngineRecord> {
+async function guardAgain(record: EngineRecord, paths: EnginePaths): Promise<EngineRecord> {
   // One that is stopped keeps the port.
-  if (record.guard) await endGroup(record.guard, STOP_GRACE_MS);
+  await endGroup(record.guard, STOP_GRACE_MS);
   const guard = launchGuard(record, paths);
   const guarded = { ...record, guard };
   try {
@@ -224,7 +215,7 @@ async function guardAgain(
 }
 
 async function endServer({ identity, guard }: EngineRecord): Promise<void> {
-  await Promise.all([identity, ...(guard ? [guard] : [])].map((each) => endGroup(each, STOP_GRACE_MS)));
+  await Promise.all([identity, guard].map((each) => endGroup(each, STOP_GRACE_MS)));
 }
 
 interface Start {

@@ -1,6 +1,7 @@
 // The holder's socket protocol: one request, one answer, matched by id; answers may arrive in any order. Only a
 // cancelled request may stay unanswered. A frame is a 4-byte big-endian length, followed by that many bytes of UTF-8
-// JSON. Released versions stay supported, so that holders of the previous release can be re-attached.
+// JSON. A holder outlives the release that started it: verbs and fields are added within a version, and the host refuses a
+// holder of a later one.
 import type {
   Key,
   KilledBy,
@@ -18,7 +19,7 @@ import type { CodeImport, MissingPackage } from '../contracts/tools/package-name
 import type { JsonValue, ToolError } from '../contracts/tools/tools';
 
 export const PROTOCOL_VERSION = 1;
-/** The signal that asks a holder to make itself findable at once. Holders of earlier releases ignore it, by default. */
+/** The signal that asks a holder to make itself findable at once. */
 export const NUDGE = 'SIGURG';
 /** The length in front of each frame. */
 const HEAD_BYTES = 4;
@@ -57,16 +58,16 @@ export interface Snapshot {
   waiting: Waiting | null;
   treeKill: TreeKill;
   sandbox?: SandboxKind;
-  /** Why the disk refuses writes at the moment. Holders before 0.2 omit this and the next field. */
-  degraded?: string | null;
+  /** Why the disk refuses writes at the moment. */
+  degraded: string | null;
   /** Processes of ended epochs that could not be ended and still run. */
-  survivors?: number[];
+  survivors: number[];
   /**
    * If present, the log lost its end, up to `end`, while no holder was alive. Its files show anything else that is
    * missing.
    */
   lost?: Part;
-  /** Where the next command begins. Only in answers to `status`, and not from holders before 0.3. */
+  /** Where the next command begins. Only in answers to `status`. */
   folder?: string | null;
 }
 
@@ -84,14 +85,12 @@ export interface RunRequest {
   code: string;
   /**
    * If present, nothing is run while an import is not installed. For nodejs, the imports to check; for Python its own
-   * parser finds them. Holders before 0.3 do not check.
+   * parser finds them.
    */
   checkImports?: CodeImport[];
   /** Folder of the stubs through which its scripts call tools; absent if they may not. */
   tools?: string;
-  /**
-   * For its programs, in the variable TRACEPARENT; absent if nothing is traced. Holders before 0.4 ignore it.
-   */
+  /** For its programs, in the variable TRACEPARENT; absent if nothing is traced. */
   traceparent?: string;
 }
 
@@ -118,10 +117,10 @@ export type ScriptAnswer = { callId: string | null } & (
 export interface InputRequestFrame {
   id: string;
   text: string | null;
-  /** False: no Enter after the text. Holders before 0.2 ignore this and press Enter. */
+  /** False: no Enter after the text. */
   enter?: boolean | undefined;
   keys: Key[];
-  /** What it answers. Holders before 0.4 ignore this. */
+  /** What it answers. */
   prompt?: SeenPrompt | undefined;
 }
 
@@ -163,7 +162,7 @@ export interface Verbs {
   watch: { request: { from: number; seen: Omit<AttachedState, 'end'> }; answer: AttachedState };
   /**
    * Raw bytes, in base64, from the connection that types. What was typed under an `id` is typed once, over any number of
-   * connections. With `command` it is typed only while that command runs. Holders before 0.3 ignore both.
+   * connections. With `command` it is typed only while that command runs.
    */
   type: {
     request: { bytes: string; id?: string | undefined; command?: string | undefined };

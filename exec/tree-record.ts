@@ -5,8 +5,7 @@ import { readProcessRecord, writeProcessRecord } from '../system/processes/proce
 import type { SessionPaths } from './session-paths';
 
 export interface TreeRecord {
-  /** Absent in records of earlier releases. */
-  holder?: Identity;
+  holder: Identity;
   /** The terminal's leader. */
   leader: Identity;
   /** A text in the environment of everything that the shell started. */

@@ -33,7 +33,7 @@ export const packageVersion = (): string =>
 export const ownRelease = (): Release => ({ version: packageVersion(), folder: packageRoot() });
 
 /** Whether something was started by this release, from this folder. */
-export function isOwnRelease(release: Release | undefined): boolean {
+export function isOwnRelease(release: Release): boolean {
   const { version, folder } = ownRelease();
-  return release?.version === version && release.folder === folder;
+  return release.version === version && release.folder === folder;
 }

@@ -11,6 +11,12 @@ export type OnInput = (input: string) => SimulatedAnswer;
 /** The exit code of a shell whose foreground was interrupted: 128 and SIGINT. */
 const INTERRUPTED = 130;
 
+const CONTAINMENT = {
+  treeKill: 'process-search',
+  degraded: null,
+  survivors: [],
+} as const satisfies Partial<Snapshot>;
+
 export class SimulatedSession {
   private readonly records = new Map<string, CommandRecord>();
   private readonly inputs = new Map<string, number>();
@@ -30,7 +36,7 @@ export class SimulatedSession {
   snapshot(command = this.command): Snapshot {
     const since = new Date(this.waitsSince).toISOString();
     const waiting = this.onInput && ({ echo: this.echo, certainty: 'certain', since } as const);
-    return { command, epoch: this.epoch, end: this.end, waiting, treeKill: 'process-search' };
+    return { command, epoch: this.epoch, end: this.end, waiting, ...CONTAINMENT };
   }
 
   hasReset(id: string): boolean {

@@ -9,7 +9,7 @@ import { MARKS } from './image-owners';
 
 /** Not a possible agent name. */
 const COPIES = '.copies';
-/** Below the folder of an agent; no hash. Releases before 0.3 overlook it. */
+/** Below the folder of an agent; no hash. */
 const IMAGES = 'images';
 const SHA256 = /^[0-9a-f]{64}$/;
 const HOUR_MS = 3_600_000;
@@ -20,7 +20,7 @@ export const SPARE_MS = HOUR_MS;
 
 export interface BlobFile {
   path: string;
-  /** Null for copies, and for files from releases before 0.3. */
+  /** Null for copies. */
   agent: string | null;
   bytes: number;
   /** After that nobody can request it; in milliseconds. */
@@ -49,16 +49,13 @@ export class BlobFolder {
 
   /** All places where it may be for this agent. */
   placesOf(agent: string, sha256: string): string[] {
-    // Releases before 0.3 kept files at the top.
-    return [this.own(agent, sha256), this.copy(sha256), join(this.folder, sha256)];
+    return [this.own(agent, sha256), this.copy(sha256)];
   }
 
   /** The agents' own files with this content: a reference does not say whose call it is from. */
   async allOf(sha256: string): Promise<string[]> {
     const name = checkedHash(sha256);
-    const paths = (await namesIn(this.folder)).map((entry) =>
-      entry === name ? join(this.folder, name) : join(this.folder, entry, name),
-    );
+    const paths = (await namesIn(this.folder)).map((entry) => join(this.folder, entry, name));
     const found = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
     return paths.filter((_, index) => found[index]?.isFile());
   }
@@ -85,14 +82,13 @@ export class BlobFolder {
 
   async list(now = Date.now()): Promise<BlobFile[]> {
     const files: BlobFile[] = [];
-    const look = async (path: string, within: string | null): Promise<void> => {
-      // It may have been removed meanwhile.
-      const found = await lstat(path).catch(() => undefined);
-      if (found?.isFile()) files.push(describe(path, { ...sizeOf(found), within }, now));
-      if (found?.isDirectory() && within === null)
-        for (const name of await namesIn(path)) await look(join(path, name), basename(path));
-    };
-    for (const entry of await namesIn(this.folder)) await look(join(this.folder, entry), null);
+    for (const within of await namesIn(this.folder))
+      for (const name of await namesIn(join(this.folder, within))) {
+        const path = join(this.folder, within, name);
+        // It may have been removed meanwhile.
+        const found = await lstat(path).catch(() => undefined);
+        if (found?.isFile()) files.push(describe(path, { ...sizeOf(found), within }, now));
+      }
     return files;
   }
 
@@ -161,15 +157,14 @@ export class BlobFolder {
 
   private describe(path: string, now = Date.now()): BlobFile | undefined {
     const found = statSync(path, { throwIfNoEntry: false });
-    const folder = dirname(path);
-    const within = folder === this.folder ? null : basename(folder);
+    const within = basename(dirname(path));
     return found?.isFile() ? describe(path, { ...sizeOf(found), within }, now) : undefined;
   }
 }
 
 interface Found {
-  /** Name of its folder: an agent, or copies; null at the top. */
-  within: string | null;
+  /** Name of its folder: an agent, or copies. */
+  within: string;
   size: number;
   mtimeMs: number;
 }

@@ -27,7 +27,7 @@ export const markOf = (owner: string): string =>
 
 /**
  * Whether all images of the agent are this server's, and it has forgotten the agent. Images of an agent that it knows, and
- * that have no mark (earlier releases made none), get its mark.
+ * that have no mark, get its mark.
  */
 export async function mayGo({ owner, isGone }: AgentsServer, agent: string, marks: Marks): Promise<boolean> {
   const id = await owner();

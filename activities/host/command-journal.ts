@@ -12,7 +12,7 @@ export type ActivityRef = Record<'runId' | 'activityId', string>;
 
 export interface JournalEntry {
   token: string;
-  /** That of the token; absent in entries of earlier releases. */
+  /** That of the token; absent if no workflow asked for it. */
   activity?: ActivityRef;
   input: Omit<RunCommandInput, 'code'>;
   yielded: boolean;

@@ -274,7 +274,7 @@ interface Input {
   commandId?: string;
 }
 
-/** Where a command would begin; null if a holder of an earlier release does not say. */
+/** Where a command would begin; null: it is not known. */
 async function folderOf(sessions: Terminals, { ref, cwd, reset }: RunCommandInput): Promise<string | null> {
   if (reset || !sessions.isOpen(ref)) return cwd ?? resolvedFolder(sessions.options.cwd);
   return (await sessions.status(ref)).folder ?? null;

@@ -82,8 +82,6 @@ export class ToolChannel {
         if (signal.aborted) return;
         const facts = { session: sessionWorkflowId(ref), error: reasonOf(err) };
         log('the scripts of a session are not served', facts);
-        // A holder of a release without tool calls will never support them.
-        if (err instanceof HoldfastError && err.code === 'invalid_input') return;
       }
       await delay(AGAIN_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted || !sessions.isOpen(ref)) return;

@@ -99,9 +99,9 @@ export function keepRunning(dataDir: string, restart: Restarts, options: KeepOpt
     if (silent && !isSilenceTold) tell(silent.message);
     isSilenceTold = silent !== undefined;
   };
-  /** It also holds the lock against a second server. The work goes on without it; servers of earlier releases have none. */
+  /** It also holds the lock against a second server. The work goes on without it. */
   const guardAgain = async (server: EngineRecord): Promise<void> => {
-    if (!server.guard || isGuarded(server) || performance.now() < guardAt) return;
+    if (isGuarded(server) || performance.now() < guardAt) return;
     guardAt = performance.now() + LONGEST_PAUSE_MS;
     tell('The guard of the web UI is gone or stopped; starting another.');
     await restart.server().catch((err: unknown) => tell(`It could not be started: ${reasonOf(err)}`));

@@ -14,8 +14,6 @@ export interface DiffOfPath {
 const BESIDE =
   /^(new empty folder|deleted empty folder|not recorded any more|not recorded before|mode \d+ => \d+) (".*")$/;
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
-/** In place of the middle of a text that is too long, as hosts of releases before 0.4 send it. */
-const LEFT_OUT = /^\[… \d+ characters left out …\]$/;
 const KINDS: Record<string, PatchLine['kind']> = { '+': 'added', '-': 'removed', ' ': 'same', '\\': 'place' };
 
 /** By path, as lists of changed files name them. */
@@ -37,12 +35,7 @@ class DiffReader {
     let current: DiffOfPath | null = null;
     while (this.at < this.lines.length) {
       const line = this.lines[this.at++] ?? '';
-      if (LEFT_OUT.test(line)) {
-        // The next line may be half of one. What follows belongs to nothing that is known.
-        this.at += 1;
-        if (current) current.isCut = true;
-        current = null;
-      } else if (line.startsWith('diff --git ')) {
+      if (line.startsWith('diff --git ')) {
         const path = pathOfHead(line.slice('diff --git '.length));
         current = path === null ? null : this.of(path);
       } else if (current) this.takeLine(line, current);

@@ -6,10 +6,10 @@ export type Offer = Readonly<Record<string, string>>;
 export interface ClaimFacts {
   /** Belongs to the data folder itself: the same wherever the folder is mounted, and in copies of it. */
   folderId: string;
-  /** Where the folder is: differs between machines, their boots, and copies. Claims of older releases have none. */
-  place?: string;
+  /** Where the folder is: differs between machines, their boots, and copies. */
+  place: string;
   /** Of the machine, whatever boot; empty if it has none. */
-  machineId?: string;
+  machineId: string;
   dataDir: string;
   machine: string;
   /** The process that made the claim. */
@@ -29,8 +29,7 @@ export const CLAIM_MEMO = 'holdfastClaim';
 export const folderKey = (folderId: string): string => `folder.${folderId}`;
 
 /** Whether both are at one place. */
-export const isSamePlace = (one: ClaimFacts, other: ClaimFacts): boolean =>
-  one.place === undefined || other.place === undefined || one.place === other.place;
+export const isSamePlace = (one: ClaimFacts, other: ClaimFacts): boolean => one.place === other.place;
 
 export const claimWorkflowId = (taskQueue: string): string => `claim/${taskQueue}`;
 

@@ -25,7 +25,7 @@ export interface RunCommandInput {
   resentSince?: number;
   /** Set if the session is closing, or the command was reset or replaced: why it may be looked up, but not begin. */
   over?: string;
-  /** How many resets the session had asked for when it accepted the command, its own included. Since 0.3. */
+  /** How many resets the session had asked for when it accepted the command, its own included. */
   resets?: number;
 }
 
@@ -90,7 +90,7 @@ export interface ResetSessionInput {
   ref: SessionRef;
   resetId: string;
   reason: string | null;
-  /** Which reset of the session this is, as commands count them; absent if it repeats an earlier one. Since 0.3. */
+  /** Which reset of the session this is, as commands count them; absent if it repeats an earlier one. */
   number?: number;
 }
 
@@ -101,10 +101,10 @@ export interface CloseSessionInput {
 
 /** The signal `yielded`: the command is still running, or its state is unknown at the moment. */
 export type Yielded = { commandId: string } &
-  /** `later`: not the first one: its program began to wait for input or no longer does. Since 0.3. */
+  /** `later`: not the first one: its program began to wait for input or no longer does. */
   (
     | { view: CommandView; later?: boolean; trouble?: undefined }
-    /** Null: the trouble is over. Since 0.3. */
+    /** Null: the trouble is over. */
     | { trouble: CommandTrouble | null; view?: undefined; later?: undefined }
   );
 

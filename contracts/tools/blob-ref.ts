@@ -5,7 +5,7 @@ export interface BlobRef {
   /** Hash of the content, in hexadecimal. */
   sha256: string;
   bytes: number;
-  /** Task queue of the worker that has it; absent in calls from 0.2.0, which had only one machine. */
+  /** Task queue of the worker that has it. */
   at?: string | undefined;
   /** Its name in the team's bucket, `AGENT/HASH`; absent for a file of that worker. */
   object?: string | undefined;

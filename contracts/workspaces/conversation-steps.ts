@@ -210,8 +210,7 @@ export function standingPlaces(messages: readonly Message[]): number[] {
   const rest = messages.slice(last + 1).map((_, index) => last + 1 + index);
   const rewind = messages[last];
   if (rewind?.role !== 'rewind' || rewind.keeps === undefined) return rest;
-  // Conversations that earlier releases summarized hold rewinds that keep more than there is before them.
-  return [...standingPlaces(messages.slice(0, Math.min(rewind.keeps, last))), last, ...rest];
+  return [...standingPlaces(messages.slice(0, rewind.keeps)), last, ...rest];
 }
 
 function titleOf(parsed: Extract<Message, { role: 'assistant' }>['parsed']): string {

@@ -68,7 +68,7 @@ export interface MakeWorkspaceInput {
 
 export interface LeaveWorkspaceInput {
   agent: string;
-  /** As when it was made; absent from earlier releases. */
+  /** As when it was made. */
   born?: string | undefined;
   base: string;
   /** Who is to get what it leaves; null: the folder stays. */

@@ -34,7 +34,7 @@ export function attachCertificate(dataDir: string, host: string): Certificate {
   return readPair({ keyFile, certFile }) ?? makePair(host, { keyFile, certFile });
 }
 
-/** Undefined if they are missing, or no pair: an earlier release could leave parts when the disk was full. */
+/** Undefined if they are missing, or no pair. */
 function readPair({ keyFile, certFile }: PairFiles): Certificate | undefined {
   const [key, cert] = [keyFile, certFile].map(readIfThere);
   if (!key || !cert) return undefined;
@@ -82,7 +82,7 @@ export function attachToken(dataDir: string, host: string): string {
   const file = join(dataDir, `attach.${host}.token`);
   const known = readIfThere(file);
   if (known) return known;
-  // Empty, as an earlier release left it when the disk was full: it admits nobody.
+  // An empty one admits nobody.
   if (known === '') removeQuietly(file);
   createOnce(file, `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`);
   return readFileSync(file, 'utf8').trim();

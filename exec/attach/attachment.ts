@@ -72,8 +72,7 @@ export class Attachment {
     terminal: RemoteTerminal,
     request: Verbs['attach']['request'],
   ): Promise<Attachment> {
-    const state = (await terminal.ask('attach', request)) as AttachedState | undefined;
-    if (!state) throw olderRelease(terminal.ref);
+    const state = await terminal.ask('attach', request);
     const holder: Terminal = {
       request: (verb, body) => terminal.ask(verb, body),
       close: () => terminal.close(),
@@ -145,11 +144,10 @@ export async function attachTo(
   ref: SessionRef,
   request: Verbs['attach']['request'],
 ): Promise<{ state: AttachedState; holder: HolderPulse }> {
-  // Holders before 0.2 answer unknown verbs with nothing.
   const state = await connections.ask(ref, 'attach', request);
   const holder = await connections.made(ref);
   if (state && holder) return { state, holder };
-  throw connections.holderOf(ref) ? olderRelease(ref) : noTerminal(ref);
+  throw noTerminal(ref);
 }
 
 function endOfTerminal(err: unknown): undefined {
@@ -171,11 +169,4 @@ export const noTerminal = ({ agent, session }: SessionRef): HoldfastError =>
     what: 'A terminal to attach to',
     got: `session ${session} of agent ${agent}`,
     next: 'Start something in it (`holdfast exec`, or `holdfast attach --run CODE`), or see `holdfast ps`.',
-  });
-
-const olderRelease = ({ agent, session }: SessionRef): HoldfastError =>
-  new HoldfastError('not_found', {
-    what: 'A terminal to attach to',
-    got: `session ${session} of agent ${agent}, which was opened by a release without attach`,
-    next: `Leave it running, or close it (\`holdfast close --session ${session}\`) and open it again.`,
   });

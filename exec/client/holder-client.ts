@@ -20,10 +20,9 @@ export interface HolderRecord {
   identity: Identity;
   socketPath: string;
   token: string;
-  /** Of the protocol. Verbs are added within a version; a release also speaks all earlier ones. */
+  /** Of the protocol; see there. */
   version: number;
-  /** Absent in records of releases that did not write it. */
-  release?: Release;
+  release: Release;
 }
 
 /** The holder went away before it answered. */
@@ -101,7 +100,7 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
 
   /** Identifies the connection if no request is sent for a while, for example while a secret is being looked up. */
   private introduce(): void {
-    // No request has id 0, and holders of any release accept this.
+    // No request has id 0.
     const hello = setTimeout(() => this.nextId === 1 && this.send(0, 'cancel', { id: 0 }), SILENT_MS).unref();
     this.socket.once('close', () => clearTimeout(hello));
   }
@@ -115,7 +114,7 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
   private drop(id: number, reason: unknown): void {
     this.pending.get(id)?.reject(asError(reason));
     this.pending.delete(id);
-    // The answer to this is ignored; holders before 0.2 do not know the verb, and carry on.
+    // The answer to this is ignored.
     if (this.isOpen) this.send(this.nextId++, 'cancel', { id });
   }
 

@@ -10,7 +10,6 @@ import { readProcessRecord } from '../../system/processes/process-record';
 import { PROTOCOL_VERSION, type Verb, type Verbs } from '../protocol';
 import { sessionPaths } from '../session-paths';
 import { asStorageFailure } from '../../system/storage-failure';
-import { readTree } from '../tree-record';
 
 const ATTEMPTS = 3;
 const GONE_MS = 1_000;
@@ -33,9 +32,7 @@ export class HolderConnections {
   processOf(ref: SessionRef): Identity | undefined {
     const paths = sessionPaths(this.dataDir, ref);
     const record = readProcessRecord<HolderRecord>(paths.holder);
-    // Holders of earlier releases name themselves only with their shell.
-    const identity =
-      record?.identity ?? readProcessRecord<Identity>(paths.process) ?? readTree(paths)?.holder;
+    const identity = record?.identity ?? readProcessRecord<Identity>(paths.process);
     return identity && isAlive(identity) ? identity : undefined;
   }
 
@@ -135,8 +132,8 @@ export class HolderConnections {
     const since = Date.now();
     const until = performance.now() + CONNECT_MS;
     if (record.version > PROTOCOL_VERSION) {
-      const of = record.release ? `${record.release.version} in ${record.release.folder}` : 'a later release';
-      const why = `it is of release ${of}, and speaks protocol ${record.version}; this release speaks ${PROTOCOL_VERSION}`;
+      const { version, folder } = record.release;
+      const why = `it is of release ${version} in ${folder}, and speaks protocol ${record.version}; this release speaks ${PROTOCOL_VERSION}`;
       throw unreachedSince(ref.session, record.identity, { why, since });
     }
     for (;;) {

@@ -56,8 +56,8 @@ export async function commandView(request: ViewRequest): Promise<CommandView> {
     waiting: ended ? null : waiting,
     treeKill: snapshot.treeKill,
     ...(snapshot.sandbox && { sandbox: snapshot.sandbox }),
-    degraded: snapshot.degraded ?? null,
-    survivors: snapshot.survivors ?? [],
+    degraded: snapshot.degraded,
+    survivors: snapshot.survivors,
     ...(command?.missing && { missing: command.missing }),
     durationMs: command ? (command.endedAt ?? Date.now()) - command.startedAt : 0,
   };

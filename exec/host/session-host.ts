@@ -31,7 +31,6 @@ import type { StubFolder } from './stub-folder';
 import type { HostFacts, RunCommand, Terminals } from '../terminals';
 import { SpareHolder } from './holders/spare-holder';
 import { containment, type HolderConfig } from '../holder-config';
-import { giveSecrets } from './give-secrets';
 import { spawnHolder } from './holders/spawn-holder';
 import { asStorageFailure } from '../../system/storage-failure';
 import { MAX_SESSIONS_PER_AGENT, type KilledBy } from '../../contracts/sessions/session';
@@ -109,7 +108,7 @@ export class SessionHost implements Terminals {
     if (!isKnown) mayBegin?.();
     try {
       const client = holder ?? (await this.openHolder(ref, cwd));
-      await giveSecrets(values, () => client.request('secrets', { values }), true);
+      if (Object.keys(values).length > 0) await client.request('secrets', { values });
       const tools = this.options.stubs?.folder;
       const request = {
         ...{ id, runtime, code, contentHash: contentHash(runtime, code) },
@@ -163,7 +162,7 @@ export class SessionHost implements Terminals {
     request: Verbs['input']['request'],
   ): Promise<Verbs['input']['answer'] | undefined> {
     const values = await this.secretsOf(ref, 'input', request.text ?? '');
-    await giveSecrets(values, () => this.connections.ask(ref, 'secrets', { values }), this.isOpen(ref));
+    if (Object.keys(values).length > 0) await this.connections.ask(ref, 'secrets', { values });
     return this.connections.ask(ref, 'input', request);
   }
 
@@ -218,7 +217,7 @@ export class SessionHost implements Terminals {
         .map(async (ref) => {
           try {
             const { killed, snapshot } = await this.closing(ref, reason);
-            return { ref, killed, survivors: snapshot.survivors ?? [], failure: null };
+            return { ref, killed, survivors: snapshot.survivors, failure: null };
           } catch (err) {
             const failure = asHoldfastError(asStorageFailure(err));
             return { ref, killed: undefined, survivors: [], failure };

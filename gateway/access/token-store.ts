@@ -235,11 +235,7 @@ const readTokens = (file: string): StoredToken[] =>
     // Requests without a token are told, too: the folder is not named.
     'gateway/tokens.json in the data folder is no list of tokens: it is damaged, or not written by Holdfast. Restore it, ' +
       'or move it away: then no token is valid any more',
-  ).map(asGranted);
-
-/** Earlier releases also made admins of some agents. */
-const asGranted = (one: StoredToken): StoredToken =>
-  isLimitedAdmin(one) ? { ...one, role: 'operator' } : one;
+  );
 
 function isStored(one: unknown): one is StoredToken {
   const { id, name, role, agents, hash, expiresAt } = (one ?? {}) as Partial<Record<string, unknown>>;

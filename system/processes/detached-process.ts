@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 20;
 /** Between the starting process and one that stands by. */
 const STANDS_BY = 'stands by';
 const BEGIN = 'begin';
-/** In the environment of a process that must wait: what an earlier release has started gets no word that it may begin. */
+/** In the environment of a process that must wait for the word that it may begin. */
 const GATED = 'HOLDFAST_GATED';
 
 export interface Detached<Facts> {

@@ -26,7 +26,7 @@ export function writeProcessRecord(file: string, record: object): void {
 
 /**
  * Like `readJson`. In a copy of the folder all processes of the record count as gone. A record that does not say where it
- * was written (before 0.2) is taken as it is.
+ * was written is taken as it is.
  */
 export function readProcessRecord<T extends object>(file: string): T | undefined {
   const found = readJson<T & { writtenIn?: Place }>(file);

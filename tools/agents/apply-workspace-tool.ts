@@ -59,7 +59,6 @@ const listOf = ({ paths, omitted }: FileChanges): string =>
 function leftOutText(paths: readonly string[], folder: string | undefined): string {
   const named = paths.slice(0, NAMED_FILES).join(', ');
   const more = paths.length > NAMED_FILES ? ` and ${paths.length - NAMED_FILES} more` : '';
-  // Earlier releases removed it.
   const where = folder === undefined ? 'They were removed with its folder.' : `They are still in ${folder}.`;
   return `Not applied, since no checkpoint holds them (too large, or not readable): ${named}${more}. ${where}`;
 }

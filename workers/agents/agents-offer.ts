@@ -59,11 +59,9 @@ export function offerOf({ tools, ownTools, ownModels, configuration, env }: Offe
     ['tool tags', dialects.tags ? `${dialects.tags.start} ${dialects.tags.end}` : 'usual'],
     ['prompts', hashedFolder(dialects.promptFolder)],
     ['roles', hashedFolder(roles)],
-    // Absent where it is the default, as in offers of releases without it.
-    ...(versioning === 'off' ? [] : [['deployment.versioning', versioning] as [string, string]]),
+    ['deployment.versioning', versioning],
     ['encryption', encryption.keys.map(({ id }) => id).join(' ') || 'none'],
     ['encryption.required', String(encryption.required)],
-    // Only where there is one: workers of earlier releases say nothing of it.
     ...(storage.bucket ? [['storage.values', bucketUrl(storage.bucket)] as [string, string]] : []),
   ];
   return Object.fromEntries(parts);

@@ -12,7 +12,7 @@ export interface Poller {
 }
 
 export interface PolledQueue {
-  /** Workers of the queue in other processes. Older releases do not state their offer, and are not included. */
+  /** Workers of the queue in other processes. */
   others: Poller[];
   /** The build that gets the tasks; null: workers without a version. */
   currentBuild: string | null;

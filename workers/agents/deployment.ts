@@ -86,8 +86,8 @@ export class Deployment {
   }
 
   /**
-   * After this worker has stopped. The last worker of all leaves the queue to its successor, such as a release before
-   * deployments. Workers of another build go on only some time later: this one may just be restarted.
+   * After this worker has stopped. The last worker of all leaves the queue to its successor, such as workers
+   * without a version. Workers of another build go on only some time later: this one may just be restarted.
    */
   async leave(): Promise<void> {
     await this.looks.end();

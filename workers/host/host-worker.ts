@@ -142,7 +142,6 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     host === LOCAL_HOST
       ? undefined
       : new HostPresence({ host, dataDir, sessions, access, directory: client.hosts, listens, log });
-  // The claim identifies the previous owner, except a host of an older release.
   if (ownership.isNew) await presence?.claim();
   const closeDoors = (): void => {
     door?.close();

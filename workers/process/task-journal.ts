@@ -16,8 +16,8 @@ import { identityOf, isAlive, type Identity } from '../../system/processes/proce
 const PARTIAL = '.partial';
 
 interface Owner extends Identity {
-  /** Suffix of the identities with which it polls. Missing in journals of releases before 0.2. */
-  instance?: string;
+  /** Suffix of the identities with which it polls. */
+  instance: string;
 }
 
 interface Task {
@@ -167,11 +167,7 @@ function unlessUnreadable<T>(read: () => T[]): T[] {
   }
 }
 
-/** Journals of releases before 0.2 contain only the token. */
-function taskOf(content: Buffer): Task {
-  if (content[0] === '{'.charCodeAt(0)) return JSON.parse(content.toString()) as Task;
-  return { token: content.toString('base64'), workflowId: null };
-}
+const taskOf = (content: Buffer): Task => JSON.parse(content.toString()) as Task;
 
 async function failOne(client: Client, { token, workflowId }: Task): Promise<boolean> {
   const { namespace } = client.options;

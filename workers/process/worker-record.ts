@@ -9,18 +9,17 @@ import { readProcessRecord } from '../../system/processes/process-record';
 
 export interface WorkerRecord {
   identity: Identity;
-  /** Absent in records of releases that did not write it. */
-  release?: Release;
+  release: Release;
   address: string;
   namespace: string;
   /** Null for one that serves only agents. */
   host: string | null;
-  /** Task queue of its agents. Absent in records before 0.3. */
-  queue?: string;
+  /** Task queue of its agents. */
+  queue: string;
   /** Working folder of new shells. */
   cwd: string;
-  /** The same as it was named; null: the default. Absent in records before 0.3. */
-  workdir?: string | null;
+  /** The same as it was named; null: the default. */
+  workdir: string | null;
   /** Modules with the user's own tools, by absolute path. */
   tools: string[];
   /** The named configuration; null: the data folder's, if it exists. */
@@ -64,9 +63,8 @@ export const isOf = ({ address, namespace }: WorkerRecord, place: ServedPlace): 
 /** Whether the release that started it is this one. */
 export const isOfThisRelease = ({ release }: WorkerRecord): boolean => isOwnRelease(release);
 
-/** For people: `0.2.0 in /opt/holdfast`. */
-export const releaseText = (release: Release | undefined): string =>
-  release ? `${release.version} in ${release.folder}` : 'unknown, older than this one';
+/** For people: `0.1.0 in /opt/holdfast`. */
+export const releaseText = ({ version, folder }: Release): string => `${version} in ${folder}`;
 
 /** Beats to show that this process is running, until the returned function is called. */
 export function startBeating(dataDir: string): () => void {
@@ -118,7 +116,6 @@ function lastBeatOf(dataDir: string): Date | undefined {
   try {
     return statSync(workerPaths(dataDir).beat).mtime;
   } catch {
-    // A worker of an older release does not beat.
     return undefined;
   }
 }

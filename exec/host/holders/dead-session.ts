@@ -21,7 +21,8 @@ export function deadSnapshot(paths: SessionPaths, containment: Containment): Sna
       ...containment,
       ...lossOf(log, end),
       // The size that the log had is not always recorded.
-      ...(latest && segmentsOf(log).length === 0 && { degraded: `the log ${log} was deleted or moved away` }),
+      degraded: latest && segmentsOf(log).length === 0 ? `the log ${log} was deleted or moved away` : null,
+      survivors: [],
     };
   } catch (err) {
     throw asStorageFailure(err);

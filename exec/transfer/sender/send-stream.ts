@@ -7,9 +7,6 @@ import type { Name } from '../transfer-messages';
 import { shown } from '../names';
 import type { Observer, Outcome } from '../outcomes';
 
-/** For receivers of earlier releases, which know no `isModeless`. */
-const MODE = 0o644;
-
 export interface SendStreamOptions {
   /** The file's name where the target is a folder. */
   name: Name;
@@ -57,7 +54,7 @@ async function sendFile(
   const isResumable = sha256 !== undefined && size !== null;
   answers.expect(n, { path: name, kind: 'file', bytes: size ?? 0, mode: 0 });
   const id = isResumable ? { id: idOfSum(sha256) } : {};
-  await channel.send({ is: 'entry', n, name, kind: 'file', mode: MODE, isModeless: true, size, ...id });
+  await channel.send({ is: 'entry', n, name, kind: 'file', mode: 0, isModeless: true, size, ...id });
   observer?.began?.(name, size);
   if (isResumable) {
     const answer = await answers.of(n);

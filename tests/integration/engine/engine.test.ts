@@ -228,21 +228,6 @@ test('the log of a server that runs for months is moved aside when it is full', 
   expect(logSize(`${logFile}.1`)).toBeGreaterThan(SERVER_LOG.maxBytes);
 });
 
-test('a server of an older Holdfast, which pages can reach, is restarted guarded, with its data and ports', async () => {
-  const { guard: oldGuard, ui, httpPort, metricsPort, ...before } = await ensure();
-  await ask(before, '', { method: 'POST', body: KEPT });
-  process.kill(oldGuard?.pid ?? 0, 'SIGKILL');
-  // As 0.1.0 left it: no guard on record, and the web UI where people open it.
-  writeFileSync(enginePaths(dataDir).record, JSON.stringify(before));
-  const lines: string[] = [];
-  const after = await ensure({ progress: (line) => void lines.push(line) });
-  expect(lines.join()).toContain('web pages can reach it');
-  expect(isAlive(before.identity)).toBe(false);
-  expect([after.port, after.uiPort]).toEqual([before.port, before.uiPort]);
-  expect(await statusOf(after, 'kept')).toBe(200);
-  expect([ui, httpPort, metricsPort]).not.toContain(undefined);
-});
-
 test('a server that is killed with -9 comes back with its data and on its ports', async () => {
   const before = await ensure();
   const made = await ask(before, '', {

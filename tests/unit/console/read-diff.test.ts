@@ -81,24 +81,9 @@ test.each([
   expect([...readDiff(text).keys()]).toEqual([path]);
 });
 
-test('where the end or the middle is missing, its file says so, and nothing is put into another file', () => {
+test('where the end is missing, its file says so', () => {
   const cut = [...head('a'), '@@ -1,9 +1,9 @@', ' one', '-two'].join('\n');
   expect(readDiff(cut).get('a')).toMatchObject({ isCut: true, lines: { length: 3 } });
-  const middle = [
-    ...head('a'),
-    '@@ -1,9 +1,9 @@',
-    ' one',
-    '[… 12 characters left out …]',
-    // Half of a line of a file.
-    'diff --git a/other b/other',
-    '+of nothing that is known',
-    ...head('b'),
-    '@@ -0,0 +1 @@',
-    '+last',
-  ].join('\n');
-  expect([...readDiff(middle).keys()]).toEqual(['a', 'b']);
-  expect(readDiff(middle).get('a')).toMatchObject({ isCut: true, lines: { length: 2 } });
-  expect(textsOf(middle, 'b')).toEqual(['place @@ -0,0 +1 @@', 'added last']);
 });
 
 test.each(['', 'nothing of a diff\n', '@@ -1 +1 @@\n-x\n+y\n'])('%j tells nothing', (text) => {

@@ -22,6 +22,6 @@ test('a process that cannot be started is told as such, with the reason, and end
   }
 });
 
-test('a process that an earlier release has started, which gives it no word, does not wait for one', async () => {
+test('a process that was started in another way does not wait for a word', async () => {
   await waitForTurn();
 });

@@ -30,6 +30,7 @@ import { testHost, type TestHost } from '../../../helpers/terminals/session-host
 import { until } from '../../../helpers/until';
 import { endWithoutTrace, holderOf, linksOf, otherSession } from '../session-processes';
 import { holderRecord } from '../../../helpers/terminals/holder-record';
+import { ownRelease } from '../../../../system/package-root';
 
 let t: TestHost;
 beforeEach(() => (t = testHost()));
@@ -60,7 +61,13 @@ async function pretend(
   const socketPath = join(t.dataDir, 'pretended.sock');
   server.listen(socketPath);
   await once(server, 'listening');
-  const own = { identity: identityOf(process.pid), socketPath, token: 'x', version: PROTOCOL_VERSION };
+  const own = {
+    identity: identityOf(process.pid),
+    socketPath,
+    token: 'x',
+    version: PROTOCOL_VERSION,
+    release: ownRelease(),
+  };
   writeJson(paths.holder, own);
   const end = async (): Promise<void> => {
     writeJson(paths.holder, { ...own, identity: { ...own.identity, startTime: '0' } });
@@ -80,15 +87,6 @@ test('a verb that the holder does not know is refused by its name, and the sessi
   });
   client.close();
   expect((await t.run('echo $kept')).output).toBe('1\n');
-});
-
-test('attaching to a holder of a release without attach says so', async () => {
-  const older = await pretend(() => ({}));
-  await expect(Attachment.open(t.dataDir, older.ref, { typist: null, size: null })).rejects.toMatchObject({
-    code: 'not_found',
-    message: expect.stringMatching(/release without attach.*holdfast close --session 7/) as string,
-  });
-  await older.end();
 });
 
 test.each([

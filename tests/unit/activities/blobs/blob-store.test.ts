@@ -197,16 +197,6 @@ describe('a value is kept', () => {
     await blobs.prune(Date.now() + 31 * 24 * HOUR_MS);
     expect(filesIn()).toHaveLength(1);
   });
-
-  test('of an earlier release in its old place, until nobody can ask for it', async () => {
-    const content = Buffer.from(JSON.stringify(LARGE));
-    const sha256 = createHash('sha256').update(content).digest('hex');
-    writeFileSync(join(folder, sha256), content);
-    expect(await blobs.read('a', { sha256, bytes: content.length }, signal)).toBe(LARGE);
-    expect((await blobs.part({ sha256 }, 0)).length).toBe(content.length);
-    await blobs.prune(Date.now() + 33 * 24 * HOUR_MS);
-    expect(filesIn()).toEqual([]);
-  });
 });
 
 test('leftovers of an interrupted write are removed, but not of one still in progress', async () => {

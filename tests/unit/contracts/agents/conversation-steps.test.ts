@@ -245,20 +245,6 @@ describe('a conversation that continues as new', () => {
     expect(statesBetween(summed, { from: 0, to: 4 })).toEqual({ from: 'start', to: 'four' });
   });
 
-  test('can be read and carried on where an earlier release wrote down rewinds that keep more than there is', () => {
-    const summary: Message = { role: 'summary', text: 'so far', covers: 0 };
-    const broken = [
-      kept('one', 1),
-      rewound(6, 1, 20),
-      kept('two', 7),
-      rewound(8, 7, 30),
-      summary,
-      user('next'),
-    ];
-    expect(visibleMessages(broken)).toEqual([summary, user('next')]);
-    expect(visibleMessages(carriedMessages(broken)).at(-1)).toEqual(user('next'));
-  });
-
   test('keeps the last 300 checkpoints', () => {
     const many = Array.from({ length: 400 }, (_, step) => [
       calls(step + 1),

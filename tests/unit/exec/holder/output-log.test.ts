@@ -109,7 +109,7 @@ test('for a command of which nothing is kept, only that fact is shown', async ()
   });
 });
 
-test('a log that an earlier release let grow is kept until as much has come after it', () => {
+test('a log that is larger than its limit is kept until as much has come after it', () => {
   writeFileSync(path, 'x'.repeat(3 * MAX_BYTES));
   const log = new OutputLog(path, MAX_BYTES);
   const append = (bytes: number): void => log.append(Buffer.alloc(bytes, 'y'), () => undefined);
