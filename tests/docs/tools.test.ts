@@ -37,13 +37,15 @@ afterAll(async () => {
 
 test('the table of the built-in tools is what the registry holds', () => {
   const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+  const marked = (schema: unknown): string[] => {
+    const { properties = {}, required = [] } = schema as { properties?: object; required?: string[] };
+    return Object.keys(properties).map((key) => (required.includes(key) ? key : `${key}?`));
+  };
   const rows = createToolRegistry()
     .describe()
     .map(({ name, parameters, result, effects, runsOn }) => {
-      const { properties = {}, required = [] } = parameters as { properties?: object; required?: string[] };
-      const args = Object.keys(properties).map((arg) => (required.includes(arg) ? arg : `${arg}?`));
-      const fields = Object.keys((result as { properties?: object } | null)?.properties ?? {});
-      return [code([name]), code(args), result ? code(fields) : 'text', code([effects]), runsOn];
+      const fields = result ? code(marked(result)) : 'text';
+      return [code([name]), code(marked(parameters)), fields, code([effects]), runsOn];
     });
   expect(docTable(PAGE, 'tool').sort()).toEqual(rows.sort());
 });
