@@ -98,23 +98,49 @@ export interface HostWorker {
   leave(): Promise<void>;
 }
 
-export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
-  const { host, sessions, connection, namespace, dataConverter, client, journal, tools, blobs } = options;
-  const { ownership, policy, rulings, checks, sandbox, offers, stubs, log } = options;
+/** What serves a host, before its worker polls. */
+type Parts = ReturnType<typeof partsOf>;
+
+function partsOf(options: HostWorkerOptions) {
+  const { host, sessions, client, tools, blobs, ownership, policy, rulings, checks, offers, log } = options;
   const { dataDir, cwd, env } = sessions.options;
-  const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
-    await armSession(dataDir, ref, 'type', signal);
-  };
-  const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
-  const logs = logLooks({ sessions, host, maxBytes: options.logBytes, log });
   const serverTime = (): Promise<number> => ownership.serverTime();
-  const retention = retentionLooks({ sessions, host, keepMs: options.keepMs, serverTime, log });
   const completion = new CommandCompletion(client.temporal, sessions, {
     journal: join(dataDir, 'commands', host),
     folderId: ownership.folderId,
     tell: options.tracing?.tell,
     log,
   });
+  const traceOf = completion.traceOf.bind(completion);
+  const access = new HostAccess(dataDir, host);
+  const audit = new AuditLog(dataDir, host, log);
+  const ofFiles = new HostWorkspaces({ ...options, client: client.temporal, serverTime });
+  const sandboxOf = (agent: string): Sandbox | undefined => ofFiles.sandboxOf(agent);
+  const files = new FilesHost({ host, cwd, env, sandboxOf, access, audit });
+  const doors = new Doors({ dataDir, host, listen: options.listen, access, audit, files });
+  // A host in the same process as the agents is online whenever they are.
+  const presence =
+    host === LOCAL_HOST
+      ? undefined
+      : new HostPresence({
+          ...{ host, dataDir, sessions, access, directory: client.hosts, log },
+          listens: () => doors.announced,
+        });
+  return {
+    ...{ completion, access, audit, ofFiles, doors, presence },
+    channel: new ToolChannel({ client, sessions, tools, blobs, rulings, offers, traceOf, log }),
+    gate: new CommandGate(checks, policy, audit),
+    looks: looksOf(options, completion),
+  };
+}
+
+/** What is looked at again and again. */
+function looksOf(options: HostWorkerOptions, completion: CommandCompletion) {
+  const { host, sessions, client, ownership, log } = options;
+  const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
+  const logs = logLooks({ sessions, host, maxBytes: options.logBytes, log });
+  const serverTime = (): Promise<number> => ownership.serverTime();
+  const retention = retentionLooks({ sessions, host, keepMs: options.keepMs, serverTime, log });
   const gauges =
     options.metrics &&
     hostGauges({
@@ -122,105 +148,140 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
       logBytes: logs.bytes,
       commands: () => completion.running,
     });
-  const traceOf = completion.traceOf.bind(completion);
-  const channel = new ToolChannel({ client, sessions, tools, blobs, rulings, offers, traceOf, log });
-  const access = new HostAccess(dataDir, host);
-  const audit = new AuditLog(dataDir, host, log);
-  const gate = new CommandGate(checks, policy, audit);
-  const ofFiles = new HostWorkspaces({ ...options, client: client.temporal, serverTime });
-  const { workspaces, trees } = ofFiles;
-  const sandboxOf = (agent: string): Sandbox | undefined => ofFiles.sandboxOf(agent);
-  const files = new FilesHost({ host, cwd, env, sandboxOf, access, audit });
-  const filesDoor = new FilesDoor({ dataDir, host, files });
-  const door =
-    options.listen === undefined
-      ? undefined
-      : new AttachServer({ dataDir, host, listen: options.listen, access, audit, files });
-  const listens = (): HostFacts['listens'] => door?.announced ?? null;
-  // A host in the same process as the agents is online whenever they are.
-  const presence =
-    host === LOCAL_HOST
-      ? undefined
-      : new HostPresence({ host, dataDir, sessions, access, directory: client.hosts, listens, log });
-  if (ownership.isNew) await presence?.claim();
-  const closeDoors = (): void => {
-    door?.close();
-    filesDoor.close();
-    files.close();
-  };
-  try {
-    await door?.open();
-    await filesDoor.open();
-  } catch (err) {
-    closeDoors();
-    throw err;
-  }
-  const admit = (tool: string, effects: Effects): void =>
-    access.check(tool, effects === 'read_only' ? 'looks' : 'mutates');
-  const worker = await Worker.create({
-    connection,
-    namespace,
-    ...(dataConverter && { dataConverter }),
-    taskQueue: hostTaskQueue(host),
-    identity: ownership.identity,
-    activities: {
-      ...createHostActivities({
-        host,
-        ownership,
-        sessions,
-        completion,
-        channel,
-        access,
-        audit,
-        gate,
-        client: client.temporal,
-      }),
-      ...createToolActivities({
-        client,
-        tools,
-        blobs,
-        images: options.images,
-        rulings,
-        cancelled: options.cancelled,
-        confirm: () => ownership.confirm(),
-        host: { name: host, cwd, env, admit, connectTools, ...ofFiles.toolHost },
-      }),
-      ...createWorkspaceActivities({ host, ownership, access, sessions, workspaces, trees }),
-      ...presence?.presence.activities,
+  return { sweep: sweep.looks, logs: logs.looks, retention, gauges };
+}
+
+/** Where people and their files come in. */
+class Doors {
+  private readonly people: AttachServer | undefined;
+  private readonly ofFiles: FilesDoor;
+
+  constructor(
+    private readonly of: {
+      dataDir: string;
+      host: string;
+      listen: string | undefined;
+      access: HostAccess;
+      audit: AuditLog;
+      files: FilesHost;
     },
+  ) {
+    const { listen } = of;
+    this.people = listen === undefined ? undefined : new AttachServer({ ...of, listen });
+    this.ofFiles = new FilesDoor(of);
+  }
+
+  get announced(): HostFacts['listens'] {
+    return this.people?.announced ?? null;
+  }
+
+  async open(): Promise<void> {
+    try {
+      await this.people?.open();
+      await this.ofFiles.open();
+    } catch (err) {
+      this.close();
+      throw err;
+    }
+  }
+
+  close(): void {
+    this.people?.close();
+    this.ofFiles.close();
+    this.of.files.close();
+  }
+}
+
+const pollingWorker = (options: HostWorkerOptions, parts: Parts): Promise<Worker> =>
+  Worker.create({
+    connection: options.connection,
+    namespace: options.namespace,
+    ...(options.dataConverter && { dataConverter: options.dataConverter }),
+    taskQueue: hostTaskQueue(options.host),
+    identity: options.ownership.identity,
+    activities: activitiesOf(options, parts),
     maxConcurrentActivityTaskExecutions: 500,
     // The heartbeat's answer tells `output --wait` about a cancellation.
     maxHeartbeatThrottleInterval: '2s',
     ...stopsWithin(options.drainMs),
-    interceptors: { activity: activityInterceptors(journal, options.tracing) },
-  }).catch((err: unknown) => {
-    closeDoors();
-    throw err;
+    interceptors: { activity: activityInterceptors(options.journal, options.tracing) },
   });
-  const hasOpenSession = (): boolean =>
-    sessions.list().some((ref) => ref.host === host && sessions.isOpen(ref));
-  const adopt = (): number => {
-    sweep.looks.start();
-    logs.looks.start();
-    gauges?.start({ now: true });
-    retention.start();
+
+function activitiesOf(options: HostWorkerOptions, parts: Parts): object {
+  const { host, ownership, sessions, client, tools, blobs, images, rulings, cancelled } = options;
+  const { access, ofFiles, presence } = parts;
+  const { dataDir, cwd, env } = sessions.options;
+  const connectTools = async (ref: SessionRef, signal: AbortSignal): Promise<void> => {
+    await armSession(dataDir, ref, 'type', signal);
+  };
+  const admit = (tool: string, effects: Effects): void =>
+    access.check(tool, effects === 'read_only' ? 'looks' : 'mutates');
+  return {
+    ...createHostActivities({ ...parts, host, ownership, sessions, client: client.temporal }),
+    ...createToolActivities({
+      ...{ client, tools, blobs, images, rulings, cancelled },
+      confirm: () => ownership.confirm(),
+      host: { name: host, cwd, env, admit, connectTools, ...ofFiles.toolHost },
+    }),
+    ...createWorkspaceActivities({
+      ...{ host, ownership, access, sessions },
+      workspaces: ofFiles.workspaces,
+      trees: ofFiles.trees,
+    }),
+    ...presence?.presence.activities,
+  };
+}
+
+export async function createHostWorker(options: HostWorkerOptions): Promise<HostWorker> {
+  const parts = partsOf(options);
+  if (options.ownership.isNew) await parts.presence?.claim();
+  await parts.doors.open();
+  try {
+    return new ServedHost(options, parts, await pollingWorker(options, parts));
+  } catch (err) {
+    parts.doors.close();
+    throw err;
+  }
+}
+
+class ServedHost implements HostWorker {
+  constructor(
+    private readonly options: HostWorkerOptions,
+    private readonly parts: Parts,
+    readonly worker: Worker,
+  ) {}
+
+  adopt(): number {
+    const { sessions, host, offers, stubs } = this.options;
+    const { looks, ofFiles, presence, channel, completion } = this.parts;
+    looks.sweep.start();
+    looks.logs.start();
+    looks.gauges?.start({ now: true });
+    looks.retention.start();
     ofFiles.start();
     presence?.start();
-    offers?.start(hasOpenSession);
+    offers?.start(() => this.hasOpenSession());
     void stubs?.start();
     for (const ref of sessions.list())
       if (ref.host === host && sessions.isOpen(ref)) channel.serve(ref, { isAdopted: true });
     return completion.adopt();
-  };
-  const detach = async (): Promise<void> => {
+  }
+
+  completes(activity: ActivityRef): boolean {
+    return this.parts.completion.completes(activity);
+  }
+
+  async detach(): Promise<void> {
+    const { ownership, stubs, offers, sessions, sandbox } = this.options;
+    const { looks, ofFiles, doors, presence, completion, channel } = this.parts;
     ownership.unwatch();
     stubs?.stop();
-    sweep.looks.stop();
-    logs.looks.stop();
-    gauges?.stop();
-    retention.stop();
+    looks.sweep.stop();
+    looks.logs.stop();
+    looks.gauges?.stop();
+    looks.retention.stop();
     ofFiles.stop();
-    closeDoors();
+    doors.close();
     await presence?.stop();
     completion.detach();
     channel.detach();
@@ -228,9 +289,14 @@ export async function createHostWorker(options: HostWorkerOptions): Promise<Host
     sessions.detach();
     sandbox?.close();
     await sessions.endSpare();
-  };
-  const leave = async (): Promise<void> => {
-    if (!hasOpenSession()) await ownership.release();
-  };
-  return { worker, adopt, completes: completion.completes.bind(completion), detach, leave };
+  }
+
+  async leave(): Promise<void> {
+    if (!this.hasOpenSession()) await this.options.ownership.release();
+  }
+
+  private hasOpenSession(): boolean {
+    const { sessions, host } = this.options;
+    return sessions.list().some((ref) => ref.host === host && sessions.isOpen(ref));
+  }
 }

@@ -16,27 +16,29 @@ import { refuse } from '../messages/refusal';
 /** An update without an id uses its own. */
 const idOf = ({ id }: { id?: string | undefined }): string | undefined => id ?? currentUpdateInfo()?.id;
 
+function isAlive({ phase, endReason }: Conversation): void {
+  if (phase.isEnding) refuse('agent_closed', { reason: endReason });
+}
+
+function isTaking({ isDraining }: Conversation): void {
+  if (isDraining) refuse('draining', { what: 'The agent' });
+}
+
+function isOpen(conversation: Conversation): void {
+  isAlive(conversation);
+  // What a turn asks for, and what ends it, cannot wait for the next run, which begins after the turn.
+  if (!conversation.phase.isWorking) isTaking(conversation);
+}
+
 export function listen(conversation: Conversation): void {
-  const { agents, taken, transcript } = conversation;
   messageGuard().refused = (err) => {
     conversation.refuse(err);
     conversation.show();
   };
-  const isAlive = (): void => {
-    if (conversation.phase.isEnding) refuse('agent_closed', { reason: conversation.endReason });
-  };
-  const isTaking = (): void => {
-    if (conversation.isDraining) refuse('draining', { what: 'The agent' });
-  };
-  const isOpen = (): void => {
-    isAlive();
-    // What a turn asks for, and what ends it, cannot wait for the next run, which begins after the turn.
-    if (!conversation.phase.isWorking) isTaking();
-  };
   const listener = new Listener({
     admit: (parse) => {
       const request = parse();
-      isOpen();
+      isOpen(conversation);
       return request;
     },
     signalled: (take) => {
@@ -49,6 +51,25 @@ export function listen(conversation: Conversation): void {
     },
   });
 
+  listenToMessages(listener, conversation);
+  listenToRecover(listener, conversation);
+  listener.update(MESSAGES.interrupt, async () => {
+    await conversation.turnInterrupted();
+    return conversation.state();
+  });
+  listener.signal(MESSAGES.interrupt, () => conversation.interruptTurn());
+  listenToRewind(listener, conversation);
+  listenToSubAgents(listener, conversation);
+  listenToAnswers(conversation);
+
+  listener.query(MESSAGES.state, () => conversation.state());
+  listener.query(MESSAGES.taken, (request) => ({ hash: conversation.taken.hashOf(request?.id) }));
+  listener.query(MESSAGES.transcript, (request) => conversation.transcript.page(request));
+  conversation.show();
+}
+
+function listenToMessages(listener: Listener, conversation: Conversation): void {
+  const { taken } = conversation;
   listener.update(
     MESSAGES.send,
     async (message) => {
@@ -61,17 +82,20 @@ export function listen(conversation: Conversation): void {
     },
     (message) => {
       // So that the queue becomes empty.
-      isTaking();
+      isTaking(conversation);
       taken.check(idOf(message), sendContent(message));
     },
   );
   listener.signal(MESSAGES.send, (message) => {
     // The state's `refused` shows that it was not accepted.
-    isAlive();
+    isAlive(conversation);
     if (taken.isFirst(message.id, sendContent(message))) conversation.take(message);
   });
   listener.signal(MESSAGES.stop, ({ reason }) => conversation.stop(reason ?? 'it was stopped'));
+}
 
+function listenToRecover(listener: Listener, conversation: Conversation): void {
+  const { taken } = conversation;
   const recover = (request: RecoverRequest): Promise<void> =>
     taken.isFirst(idOf(request), recoverContent(request))
       ? conversation.recover(request.reason ?? 'it was recovered')
@@ -86,13 +110,9 @@ export function listen(conversation: Conversation): void {
   );
   // Nobody waits for a signal: what failed is in the state's `refused`.
   listener.signal(MESSAGES.recover, (request) => void recover(request).catch(() => undefined));
+}
 
-  listener.update(MESSAGES.interrupt, async () => {
-    await conversation.turnInterrupted();
-    return conversation.state();
-  });
-  listener.signal(MESSAGES.interrupt, () => conversation.interruptTurn());
-
+function listenToRewind(listener: Listener, conversation: Conversation): void {
   let nameless = 0;
   const rewind = async (request: RewindRequest): Promise<RewindResult> => {
     // A signal may have no id: each of these is another one.
@@ -103,13 +123,16 @@ export function listen(conversation: Conversation): void {
   };
   listener.update(MESSAGES.rewind, rewind);
   listener.signal(MESSAGES.rewind, (request) => {
-    isOpen();
+    isOpen(conversation);
     void rewind(request).catch((err: unknown) => {
       conversation.refuse(err);
       conversation.show();
     });
   });
+}
 
+function listenToSubAgents(listener: Listener, conversation: Conversation): void {
+  const { agents } = conversation;
   listener.update(
     MESSAGES.spawn,
     async (request) => ({ agentId: await agents.spawn(request) }),
@@ -131,12 +154,8 @@ export function listen(conversation: Conversation): void {
   });
   listener.signal(MESSAGES.agentEnded, ({ agentId, result }) => agents.ended(agentId, result));
 
-  listener.signal(MESSAGES.spawnAgents, (request) => void agents.spawnForTurn(request, isOpen));
-
-  listenToAnswers(conversation);
-
-  listener.query(MESSAGES.state, () => conversation.state());
-  listener.query(MESSAGES.taken, (request) => ({ hash: taken.hashOf(request?.id) }));
-  listener.query(MESSAGES.transcript, (request) => transcript.page(request));
-  conversation.show();
+  listener.signal(
+    MESSAGES.spawnAgents,
+    (request) => void agents.spawnForTurn(request, () => isOpen(conversation)),
+  );
 }
