@@ -52,7 +52,7 @@ export default tseslint.config(
           message: 'Cut text with beginningOf, endOf or shortened of contracts/text/well-formed.ts.',
         },
         {
-          selector: 'Literal[regex.pattern=/^\\^.*u[Dd][89A-Fa-f]|u[Dd][89A-Fa-f][^$]*\\$$/]',
+          selector: 'Literal[regex.pattern=/^\\^.*\\\\u[Dd][89A-Fa-f]|\\\\u[Dd][89A-Fa-f][^$]*\\$$/]',
           message: 'Cut text with beginningOf, endOf or shortened of contracts/text/well-formed.ts.',
         },
       ],

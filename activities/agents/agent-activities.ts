@@ -17,20 +17,20 @@ import { parseSessionWorkflowId, sessionWorkflowId, type SessionRef } from '../.
 import { WORKFLOWS } from '../../contracts/messages';
 import { beating } from '../beating';
 import { adoptImages } from './adopt-images';
-import { ModelCalls, type ModelCallsOptions } from './model-calls';
+import { ModelSteps, type ModelStepsOptions } from './model-steps';
 
 /** An agent ends when its shells are gone; if their host is offline, it does not wait for ever. */
 const CLOSE_MS = 20_000;
 /** Messages per page when a conversation is copied from another. */
 const COPIED_MESSAGES = 200;
 
-export interface AgentDependencies extends ModelCallsOptions {
+export interface AgentDependencies extends ModelStepsOptions {
   client: HoldfastClient;
 }
 
 export function createAgentActivities(dependencies: AgentDependencies): AgentActivities {
   const { client, quota, images } = dependencies;
-  const model = new ModelCalls(dependencies);
+  const model = new ModelSteps(dependencies);
   return {
     callModel: (input) => model.call(input),
     compact: (input) => model.compact(input),

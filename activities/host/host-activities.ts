@@ -20,9 +20,9 @@ import type { AuditLog } from '../../exec/host/audit-log';
 import type { Effect, HostAccess } from '../../exec/host/host-access';
 import { asStorageFailure } from '../../system/storage-failure';
 import { refuseLate } from './late-delivery';
-import { asFarAsKnown, SessionCalls, type SessionCallsOptions } from './session-calls';
+import { asFarAsKnown, HostCalls, type HostCallsOptions } from './host-calls';
 
-export interface HostDependencies extends SessionCallsOptions {
+export interface HostDependencies extends HostCallsOptions {
   host: string;
   access: HostAccess;
   audit: AuditLog;
@@ -118,7 +118,7 @@ function failureOf(err: unknown, what: keyof HostActivities): unknown {
 }
 
 export function createHostActivities(dependencies: HostDependencies): HostActivities {
-  const calls = new SessionCalls(dependencies);
+  const calls = new HostCalls(dependencies);
   const guard = new Guard(dependencies);
   return {
     openSession: guard.around('openSession', (input: OpenSessionInput) => calls.openSession(input)),

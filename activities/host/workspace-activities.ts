@@ -10,7 +10,7 @@ import type { Terminals } from '../../exec/terminals';
 import type { OwnTrees } from '../../workspaces/own/own-trees';
 import type { Workspaces } from '../../workspaces/workspaces';
 import { beating, briefly } from '../beating';
-import type { HostOwnership } from './session-calls';
+import type { HostOwnership } from './host-calls';
 
 export interface WorkspaceDependencies {
   host: string;

@@ -19,7 +19,7 @@ const LEFT_OUT = [
   'docs/tools',
   'docs/upgrading',
   'unit/checks/code-checks',
-  'unit/tools/grep-files-tool',
+  'unit/tools/files/grep-files-tool',
   'unit/tools/stubs/stubs-hostile',
   'unit/tools/stubs/stubs-node',
   'unit/tools/stubs/stubs-python-parallel',

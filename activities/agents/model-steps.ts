@@ -36,7 +36,7 @@ import type { QuotaGate } from './quota-gate';
 import { summaryOf } from './summary';
 import type { Transcripts } from './transcripts';
 
-export interface ModelCallsOptions {
+export interface ModelStepsOptions {
   tools: ToolRegistry;
   findProvider: FindProvider;
   findDialect: FindDialect;
@@ -51,8 +51,8 @@ export interface ModelCallsOptions {
   images: ImageStore;
 }
 
-export class ModelCalls {
-  constructor(private readonly of: ModelCallsOptions) {}
+export class ModelSteps {
+  constructor(private readonly of: ModelStepsOptions) {}
 
   /** Asks the model, and reads its answer. Heartbeats carry what it has written so far. */
   call(input: ModelCall): Promise<PlannedReply> {

@@ -42,7 +42,7 @@ export interface HostOwnership {
   confirm(): Promise<void>;
 }
 
-export interface SessionCallsOptions {
+export interface HostCallsOptions {
   ownership: HostOwnership;
   sessions: Terminals;
   completion: CommandCompletion;
@@ -71,11 +71,11 @@ function importsToCheck(
 
 type Asked = Pick<ViewRequest, 'ref' | 'from' | 'maxBytes'>;
 
-export class SessionCalls implements HostActivities {
+export class HostCalls implements HostActivities {
   private readonly closed = new ClosedRuns();
   private readonly resets = new SessionResets();
 
-  constructor(private readonly of: SessionCallsOptions) {}
+  constructor(private readonly of: HostCallsOptions) {}
 
   async runCommand(input: RunCommandInput): Promise<CommandView | HeldCommand> {
     const { ref, commandId: id, runtime, code } = input;
