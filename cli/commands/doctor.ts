@@ -134,15 +134,10 @@ async function checkServer(
 }
 
 function unguarded(found: string, running: EngineRecord): Pick<Check, 'found' | 'next'> {
-  return running.guard
-    ? {
-        found: `${found}; the guard of the web UI ${isGuardStopped(running) ? 'is stopped by a signal' : 'has ended'}`,
-        next: 'run `holdfast up`, which restarts it',
-      }
-    : {
-        found: `${found}; an older Holdfast started it, and any web page that you visit can run commands through it`,
-        next: 'run `holdfast up`, which restarts it on the same data',
-      };
+  return {
+    found: `${found}; the guard of the web UI ${isGuardStopped(running) ? 'is stopped by a signal' : 'has ended'}`,
+    next: 'run `holdfast up`, which restarts it',
+  };
 }
 
 async function checkServerBinary(name: string, dataDir: string): Promise<Check> {

@@ -1,6 +1,6 @@
 // Pending approvals in sessions and turns, and the answers to them.
 import { randomUUID } from 'node:crypto';
-import { QueryNotRegisteredError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Approval, ApproveRequest, DenyRequest } from '../../contracts/tools/approvals';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
@@ -27,8 +27,6 @@ interface Listed {
   one: WorkflowExecutionInfo;
 }
 
-/** Of a release that does not know the query (internals.ts of the SDK's package for workflows). */
-const NO_SUCH_QUERY = 'did not register a handler';
 const ASKERS = [WORKFLOWS.execSession, WORKFLOWS.turn];
 
 export interface ListAnsweringRequest {
@@ -75,7 +73,7 @@ export class ApprovalDesk {
     await Promise.all(
       asked.map(async ({ workflowId }) => {
         try {
-          waiting.push(...(await this.of(workflowId).catch(noneIfNeverAsks)));
+          waiting.push(...(await this.of(workflowId).catch(noneIfEnded)));
         } catch (err) {
           silent.push({ what: workflowId, reason: errorOf(workflowId, err) });
         }
@@ -93,7 +91,7 @@ export class ApprovalDesk {
   async listAnswering(request: ListAnsweringRequest = {}): Promise<AnsweredApprovals> {
     const { asked, unread } = await this.openAskers(request);
     const { answers, unanswered } = await askEach(asked, ({ workflowId }) =>
-      this.of(workflowId).catch(noneIfNeverAsks),
+      this.of(workflowId).catch(noneIfEnded),
     );
     const silent = unanswered.map(({ one: { workflowId }, reason }) => ({
       workflowId,
@@ -193,14 +191,9 @@ export class ApprovalDesk {
   }
 }
 
-/**
- * What has ended, or is of a release without approvals, waits for none. The SDK calls every query that fails "not
- * registered": also one of a history that does not replay, which may well wait.
- */
-function noneIfNeverAsks(err: unknown): WaitingApproval[] {
-  const hasEnded = err instanceof HoldfastError && err.code === 'not_found';
-  const hasNone = err instanceof QueryNotRegisteredError && err.message.includes(NO_SUCH_QUERY);
-  if (hasEnded || hasNone) return [];
+/** What has ended waits for none. One whose query fails may well wait. */
+function noneIfEnded(err: unknown): WaitingApproval[] {
+  if (err instanceof HoldfastError && err.code === 'not_found') return [];
   throw err;
 }
 

@@ -19,7 +19,3 @@ export function scriptSessions(key: string): number[] {
     (_, index) => FIRST_SESSION + ((first + index * STRIDE) % SESSIONS),
   );
 }
-
-/** Whether a session is one that scripts are run in. */
-export const isScriptSession = (session: number): boolean =>
-  session >= FIRST_SESSION && session < FIRST_SESSION + SESSIONS;

@@ -250,7 +250,7 @@ export class AttachConnection {
   }
 }
 
-/** All who follow the session wait at its holder, which may be of a release that checks nothing. */
+/** All who follow the session wait at its holder, which checks nothing. */
 function checkedWatch(body: unknown): Verbs['watch']['request'] {
   const { from, seen } = (body ?? {}) as Partial<Verbs['watch']['request']>;
   const { epoch, running, typist, size } = seen ?? {};

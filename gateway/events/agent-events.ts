@@ -1,7 +1,7 @@
 // The events of one agent. Recorded ones are numbered by their place in the conversation of a run, so an id is enough to go
 // on from anywhere, on any gateway: messages (`12@RUN`), ends of turns (`12.end@RUN`, after message 12), the agent's end
 // (`ended@RUN`). When an agent continues as new, the next run's conversation begins with what its model still sees: those
-// messages were told. Clients may still hold ids without a run.
+// messages were told. An id without a run is taken for one of the present run.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentOverview, AgentState, Message } from '../../contracts/agents/agent';

@@ -242,7 +242,7 @@ test('a server that is killed with -9 comes back with its data and on its ports'
   expect(await statusOf(after, 'kept')).toBe(200);
 });
 
-test('the database of an earlier release is continued with a write-ahead log, and each transaction is flushed', async () => {
+test('a database without a write-ahead log is continued with one, and each transaction is flushed', async () => {
   const before = await ensure({ database: { journal_mode: 'delete', synchronous: 'full' } });
   expect((await ask(before, '', { method: 'POST', body: KEPT })).status).toBe(200);
   expect(existsSync(`${before.dbFile}-wal`)).toBe(false);

@@ -167,10 +167,9 @@ testWays(
         return waiting !== undefined;
       });
       const prompt = waiting?.prompt;
-      // A worker that checks it is asked to.
-      expect(prompt !== undefined).toBe(second === OWN_BIN);
+      expect(prompt).toBeDefined();
       const input = `/v1/sessions/${agent}/local/0/input`;
-      const answer = await api.post(input, { keyboard: 'it', ...(prompt && { prompt }) });
+      const answer = await api.post(input, { keyboard: 'it', prompt });
       expect(answer).toMatchObject({ state: 'exited', output: 'it\ngot it\n' });
     } finally {
       await gateway.close();

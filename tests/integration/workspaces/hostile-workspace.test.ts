@@ -191,7 +191,7 @@ test('a workspace in the data folder that is not for programs has no checkpoints
   symlinkSync(data, linked);
   const commands = join(data, 'sessions', '1', 'commands');
   writeFileSync(join(commands, 'one.json'), '{}');
-  // Of a release that recorded it.
+  // Recorded before the folder was a data folder's.
   const before = await work.checkpoint('a', data);
   writeFileSync(join(commands, 'two.json'), '{}');
   work.workspaces = work.withSettings({}, fileReach(data, undefined));

@@ -41,9 +41,3 @@ test.each<[string, () => Promise<unknown>, string?]>([
     await expect(desk.listAnswering()).resolves.toMatchObject({ waiting: [], unanswered: [{ workflowId }] });
   },
 );
-
-test('in a session of a release without approvals nothing waits', async () => {
-  const desk = deskWith(failing('Workflow did not register a handler for approvals. Registered queries: []'));
-  await expect(desk.list()).resolves.toEqual([]);
-  await expect(desk.listAnswering()).resolves.toMatchObject({ waiting: [], unanswered: [] });
-});

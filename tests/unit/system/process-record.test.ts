@@ -68,7 +68,7 @@ test('a folder that its file system numbers anew still owns its processes', () =
   expect(read('original')).toEqual(RECORD);
 });
 
-test('a record of a release that did not say where it was written is taken as it is', () => {
+test('a record that does not say where it was written is taken as it is', () => {
   written(writeJson);
   copy('original', 'copied');
   expect(read('copied')).toEqual(RECORD);

@@ -167,7 +167,7 @@ test('images that two servers have stored for agents of one name stay when one o
   expect([ref, other].map((one) => existsSync(pathOf('a', one)))).toEqual([true, true]);
 });
 
-test('images of earlier releases, which name no server, belong to the first one that knows their agent', async () => {
+test('images that name no server belong to the first one that knows their agent', async () => {
   const ref = await keep('a', SHOT, store({ owner: undefined }));
   makeOld(pathOf('a', ref), 2 * HOUR_MS);
   const isGone: IsGone = () => Promise.resolve(true);
