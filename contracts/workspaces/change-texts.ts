@@ -16,7 +16,7 @@ export const notRestoredText = (count: number): string =>
 
 /** Of what was in the way: for example `1 file or folder was in the way: x is x.kept-1 now`. */
 export function movedAsideText({ count, first }: MovedFiles): string {
-  const what = count === 1 ? '1 file or folder was in the way' : `${count} files or folders were in the way`;
+  const what = `${counted(count, 'file or folder', 'files or folders')} ${count === 1 ? 'was' : 'were'} in the way`;
   if (first.length === 0) return `${what} and moved aside`;
   const named = first.map(({ path, to }) => `${path} is ${to} now`).join(', ');
   return `${what}: ${named}${count > first.length ? ` and ${count - first.length} more` : ''}`;
