@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connectTemporal, resolveServer } from '../client/connect';
 import type { Client } from '@temporalio/client';
-import { PATIENCE_MS } from '../client/delivery/deliver';
+import { PATIENCE_MS } from '../client/server-facts';
 import { HoldfastClient } from '../client/holdfast-client';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { inertLine } from '../contracts/text/inert';

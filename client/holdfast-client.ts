@@ -16,7 +16,7 @@ import type { TurnState } from '../contracts/agents/agent';
 import { AgentHandle } from './agents/agent-handle';
 import { ApprovalDesk } from './agents/approval-desk';
 import { connectTemporal, resolveServer, type ServerChoice } from './connect';
-import { PATIENCE_MS, type ServerFacts } from './delivery/deliver';
+import { PATIENCE_MS, type ServerFacts } from './server-facts';
 import type { TimeLine } from '../contracts/gateway/time-line';
 import { readTimeLine, type TimeLineOptions } from './histories/read-time-line';
 import { HostDirectory } from './hosts/host-directory';

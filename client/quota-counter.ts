@@ -5,7 +5,8 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../contracts/messages';
 import { QUOTA_MESSAGES } from '../contracts/messages/to-quotas';
 import { asSummary } from '../contracts/text/labels';
-import { deliver, type ServerFacts } from './delivery/deliver';
+import { deliver } from './delivery/deliver';
+import type { ServerFacts } from './server-facts';
 import { deliverQuery } from './delivery/send-message';
 
 export class QuotaCounter {

@@ -6,7 +6,7 @@ import { parseSessionWorkflowId } from '../contracts/ids';
 import { WORKFLOWS } from '../contracts/messages';
 import { sessionState, waitOf } from './agents/agent-overview';
 import { ofAgent, openWorkflows, toldToWait } from './agents/list-open';
-import type { ServerFacts } from './delivery/deliver';
+import type { ServerFacts } from './server-facts';
 import type { HostNamespaces } from './hosts/host-namespaces';
 
 export interface ListSessionsRequest {

@@ -34,7 +34,8 @@ import type {
   ToolResultsRequest,
 } from '../contracts/tools/tools';
 import { attributesOfSession, attributesOfState, NEW_SESSION_STATE } from '../contracts/agents/work-state';
-import { deliver, type Delivery, type ServerFacts } from './delivery/deliver';
+import { deliver, type Delivery } from './delivery/deliver';
+import type { ServerFacts } from './server-facts';
 import { sendSignal, sendUpdate, updateOptions, type Update } from './delivery/send-message';
 import { queryHost } from './hosts/query-host';
 import { withAttributes, type StartAttributes } from './delivery/with-attributes';

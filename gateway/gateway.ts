@@ -17,7 +17,7 @@ import { TokenStore } from './access/token-store';
 import { AgentFeeds } from './events/agent-feed';
 import { OverviewFeed } from './events/overview-feed';
 import type { GatewayContext } from './gateway-context';
-import { createApp, HEALTH, READINESS, serveRoutes } from './http/serve-routes';
+import { createApp, HEALTH, READINESS, serveRoutes, type App } from './http/serve-routes';
 import { openApi } from './http/open-api';
 import { NamedImages } from './images/named-images';
 import { OidcAccess } from './oidc/oidc-access';
@@ -72,51 +72,16 @@ const KEEP_ALIVE_MS = 75_000;
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** Throws `invalid_input` and `listen_failed`. */
-export async function startGateway({
-  listen,
-  names = [],
-  oidc: issuer,
-  meter = null,
-  tell = null,
-  ...facts
-}: GatewayOptions): Promise<Gateway> {
-  const oidc = issuer ? new OidcAccess(issuer) : null;
-  const tokens = new TokenStore(facts.dataDir, oidc?.rules);
+export async function startGateway({ listen, names = [], ...options }: GatewayOptions): Promise<Gateway> {
   const over = new AbortController();
-  const context: GatewayContext = {
-    ...facts,
-    tokens,
-    webhooks: new WebhookStore(facts.dataDir),
-    oidc,
-    feeds: new AgentFeeds(),
-    overview: new OverviewFeed(),
-    images: new NamedImages(),
-    failedLogins: new FailedLogins(),
-    waits: new Waits(),
-    audit: new ChangeAudit(facts.dataDir, (text) => facts.log.warn(text)),
-    over: over.signal,
-    meter,
-    tell,
-  };
-  const server = createServer({
-    ...{ headersTimeout: HEADERS_MS, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
-    // Node before 22.21 (and 24.9) ignores this, and hands over every request that offers a protocol as one for a terminal.
-    shouldUpgradeCallback: isUpgrade,
-  });
-  limitRequests(server);
-  server.maxConnections = MAX_CONNECTIONS;
+  const context = contextOf(options, over.signal);
+  const { tokens, meter } = context;
+  const server = createLimitedServer();
   const { address, port } = await listenAt(server, listen, '--listen');
   const stopCounting = meter ? countConnections(server, meter) : (): void => undefined;
   const door = { hosts: hostsOf(address, port, names) };
   const app = createApp(door);
-  // Made once: it takes tens of milliseconds, and needs no token.
-  let document: object | undefined;
-  app.get('/openapi.json', (c) => c.json((document ??= openApi(ALL_ROUTES, packageVersion()))));
-  app.get(HEALTH, (c) => c.json({ ok: true }));
-  app.get(READINESS, async (c) => {
-    const reason = over.signal.aborted ? 'it is stopping' : await serverTrouble(facts.client);
-    return c.json({ ok: reason === null, ...(reason !== null && { reason }) }, reason === null ? 200 : 503);
-  });
+  serveOwnFacts(app, context);
   serveRoutes(app, ALL_ROUTES, context);
   servePage(app);
   const answer = getRequestListener(app.fetch);
@@ -129,14 +94,64 @@ export async function startGateway({
       over.abort();
       stopCounting();
       closeTerminals();
-      server.closeIdleConnections();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        // Streams of events end by themselves now; whoever does not read must not keep us.
-        setTimeout(() => server.closeAllConnections(), 1_000).unref();
-      });
+      await closeServer(server);
     },
   };
+}
+
+/** What all requests share. Throws `invalid_input`. */
+function contextOf(
+  { oidc: issuer, meter = null, tell = null, ...facts }: Omit<GatewayOptions, 'listen' | 'names'>,
+  over: AbortSignal,
+): GatewayContext {
+  const oidc = issuer ? new OidcAccess(issuer) : null;
+  return {
+    ...facts,
+    tokens: new TokenStore(facts.dataDir, oidc?.rules),
+    webhooks: new WebhookStore(facts.dataDir),
+    oidc,
+    feeds: new AgentFeeds(),
+    overview: new OverviewFeed(),
+    images: new NamedImages(),
+    failedLogins: new FailedLogins(),
+    waits: new Waits(),
+    audit: new ChangeAudit(facts.dataDir, (text) => facts.log.warn(text)),
+    over,
+    meter,
+    tell,
+  };
+}
+
+function createLimitedServer(): Server {
+  const server = createServer({
+    ...{ headersTimeout: HEADERS_MS, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
+    // Node before 22.21 (and 24.9) ignores this, and hands over every request that offers a protocol as one for a terminal.
+    shouldUpgradeCallback: isUpgrade,
+  });
+  limitRequests(server);
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+/** What the gateway says of itself: its API's description, that it runs, and whether the Temporal server answers it. */
+function serveOwnFacts(app: App, { client, over }: GatewayContext): void {
+  // Made once: it takes tens of milliseconds, and needs no token.
+  let document: object | undefined;
+  app.get('/openapi.json', (c) => c.json((document ??= openApi(ALL_ROUTES, packageVersion()))));
+  app.get(HEALTH, (c) => c.json({ ok: true }));
+  app.get(READINESS, async (c) => {
+    const reason = over.aborted ? 'it is stopping' : await serverTrouble(client);
+    return c.json({ ok: reason === null, ...(reason !== null && { reason }) }, reason === null ? 200 : 503);
+  });
+}
+
+async function closeServer(server: Server): Promise<void> {
+  server.closeIdleConnections();
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    // Streams of events end by themselves now; whoever does not read must not keep us.
+    setTimeout(() => server.closeAllConnections(), 1_000).unref();
+  });
 }
 
 /** From now on, until the returned function is called. */

@@ -6,7 +6,7 @@ import * as pty from 'node-pty';
 import { connectTemporal, resolveServer } from '../../client/connect';
 import { HoldfastClient } from '../../client/holdfast-client';
 import { servedHost } from '../served-hosts';
-import { hasPollers } from '../../client/delivery/deliver';
+import { hasPollers } from '../../client/delivery/no-answer/has-pollers';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { inertLine } from '../../contracts/text/inert';
 import { MAIN_TASK_QUEUE, hostTaskQueue } from '../../contracts/ids';

@@ -96,74 +96,106 @@ export function followLog(path: string, record: () => CommandRecord | undefined)
  * replaced or the network was cut, the rest comes page by page through Temporal.
  * @param start where in the log; null: where the command begins, because something runs there before
  */
-export function followRemote(
+export const followRemote = (
   terminal: RemoteTerminal,
   session: SessionHandle,
-  { id, start }: { id: string; start: number | null },
-): Follower {
-  const filter = inertFor(process.stdout);
-  const stopped = new AbortController();
-  let at = start;
-  let isLost = false;
-  const read = async (from: number, waitMs: number, signal: AbortSignal): Promise<Piece | undefined> => {
-    if (isLost) return undefined;
-    const silent = AbortSignal.timeout(waitMs + SILENT_MS);
+  command: { id: string; start: number | null },
+): Follower => new RemoteFollower(terminal, session, command);
+
+class RemoteFollower implements Follower {
+  private readonly filter = inertFor(process.stdout);
+  private readonly stopped = new AbortController();
+  private readonly looking: Promise<void>;
+  /** Null until the command has begun. */
+  private at: number | null;
+  /** Once the connection is lost, pages are read instead. */
+  private isLost = false;
+
+  constructor(
+    private readonly terminal: RemoteTerminal,
+    private readonly session: SessionHandle,
+    private readonly command: { id: string; start: number | null },
+  ) {
+    this.at = command.start;
+    const pauseMs = (): number => (this.isLost || this.at === null ? LOOK_THROUGH_TEMPORAL_MS : 0);
+    this.looking = keepLooking(() => this.look(), pauseMs, this.stopped.signal);
+    // `finish` reports it: an unhandled rejection would end the process.
+    this.looking.catch(() => undefined);
+  }
+
+  async finish(view: Ended): Promise<void> {
+    const { to } = view;
+    this.stopped.abort();
+    let end: number;
     try {
-      return await terminal.read(from, waitMs, AbortSignal.any([signal, silent]));
-    } catch {
-      // Its last wait may go unanswered: `finish` reads the rest.
-      isLost = !signal.aborted;
-      return undefined;
+      await this.looking;
+      end = await this.printRest(view);
+    } finally {
+      this.terminal.close();
     }
-  };
-  const print = async (to: number, bytes: Buffer): Promise<number> => {
-    at = to;
-    await write(filter.push(bytes));
-    return to;
-  };
-  /** Prints what is next, and returns where that ends; with `upTo` at once, and no more than that. */
-  const printNext = async (from: number, signal: AbortSignal, upTo?: number): Promise<number> => {
-    const piece = await read(from, upTo === undefined ? REMOTE_WAIT_MS : 0, signal);
-    if (piece) {
-      const shown = upTo === undefined ? piece : pieceUpTo(piece, upTo);
-      return print(shown.to, shownPiece(shown));
-    }
-    if (!isLost) return from;
-    const page = await session.output(upTo === undefined ? { ...PAGE, from, ...NEXT } : pageOf(from, upTo));
-    return print(page.to, Buffer.from(page.output));
-  };
-  const look = async (): Promise<void> => {
-    if (at !== null) {
-      await printNext(at, stopped.signal);
+    await write(this.filter.end());
+    if (end < to) throw truncated(`of ${this.terminal.ref.host}`, end, to);
+  }
+
+  stop(): void {
+    this.stopped.abort();
+    this.terminal.close();
+  }
+
+  private async look(): Promise<void> {
+    if (this.at !== null) {
+      await this.printNext(this.at, this.stopped.signal);
       return;
     }
-    const view = await session.output();
-    if (isOfCommand(view, id) && !isOver(view)) at = view.from;
-  };
-  const pauseMs = (): number => (isLost || at === null ? LOOK_THROUGH_TEMPORAL_MS : 0);
-  const looking = keepLooking(look, pauseMs, stopped.signal);
-  looking.catch(() => undefined);
-  const finish = async (view: Ended): Promise<void> => {
-    const { to } = view;
-    stopped.abort();
+    const view = await this.session.output();
+    if (isOfCommand(view, this.command.id) && !isOver(view)) this.at = view.from;
+  }
+
+  /** Returns where what could be read ends. */
+  private async printRest({ from, to }: Ended): Promise<number> {
+    const { start } = this.command;
     const never = new AbortController().signal;
-    let next: number;
-    try {
-      await looking;
-      // It had ended before: it was sent again, with its id.
-      const isSentAgain = start !== null && to <= start;
-      next = isSentAgain ? view.from : (at ?? view.from);
-      for (let before = -1; before < next && next < to;) {
-        before = next;
-        next = await printNext(next, never, to);
-      }
-    } finally {
-      terminal.close();
+    // It had ended before: it was sent again, with its id.
+    const isSentAgain = start !== null && to <= start;
+    let next = isSentAgain ? from : (this.at ?? from);
+    for (let before = -1; before < next && next < to;) {
+      before = next;
+      next = await this.printNext(next, never, to);
     }
-    await write(filter.end());
-    if (next < to) throw truncated(`of ${terminal.ref.host}`, next, to);
-  };
-  return { finish, stop: () => (stopped.abort(), terminal.close()) };
+    return next;
+  }
+
+  /** Prints what is next, and returns where that ends; with `upTo` at once, and no more than that. */
+  private async printNext(from: number, signal: AbortSignal, upTo?: number): Promise<number> {
+    const piece = await this.read(from, upTo === undefined ? REMOTE_WAIT_MS : 0, signal);
+    if (piece) {
+      const shown = upTo === undefined ? piece : pieceUpTo(piece, upTo);
+      return this.print(shown.to, shownPiece(shown));
+    }
+    if (!this.isLost) return from;
+    const page = await this.session.output(
+      upTo === undefined ? { ...PAGE, from, ...NEXT } : pageOf(from, upTo),
+    );
+    return this.print(page.to, Buffer.from(page.output));
+  }
+
+  private async read(from: number, waitMs: number, signal: AbortSignal): Promise<Piece | undefined> {
+    if (this.isLost) return undefined;
+    const silent = AbortSignal.timeout(waitMs + SILENT_MS);
+    try {
+      return await this.terminal.read(from, waitMs, AbortSignal.any([signal, silent]));
+    } catch {
+      // Its last wait may go unanswered: `finish` reads the rest.
+      this.isLost = !signal.aborted;
+      return undefined;
+    }
+  }
+
+  private async print(to: number, bytes: Buffer): Promise<number> {
+    this.at = to;
+    await write(this.filter.push(bytes));
+    return to;
+  }
 }
 
 /** For other hosts: the text of each page of one command, at most once a second. */

@@ -58,89 +58,127 @@ export interface Keeping {
 
 /** With `json`, exits with the error if restarts keep failing, unless it answers others; a person is told, and may help. */
 export function keepRunning(dataDir: string, restart: Restarts, options: KeepOptions): Keeping {
-  const { json = false, answersOthers = false } = options;
-  const tell = noteUnless(json);
-  let busy = false;
-  let isSilenceTold = false;
-  let outage: Outage = NONE;
-  let restarting: Process = 'server';
+  const keeper = new Keeper(dataDir, restart, options);
+  return { fault: () => keeper.fault(), stop: () => keeper.stop() };
+}
+
+class Keeper {
+  private readonly tell: (text: string) => void;
+  private readonly timer: ReturnType<typeof setInterval>;
+  private isBusy = false;
+  private isSilenceTold = false;
+  private outage: Outage = NONE;
+  private restarting: Process = 'server';
   /** When its next start may be tried. */
-  let guardAt = 0;
-  const look = async (): Promise<void> => {
-    if (existsSync(stopMarker(dataDir))) {
-      exitWith(new HoldfastError('engine_stopped', {}), json, options);
-    }
-    const server = readRecord(enginePaths(dataDir));
+  private guardAt = 0;
+
+  constructor(
+    private readonly dataDir: string,
+    private readonly restart: Restarts,
+    private readonly options: KeepOptions,
+  ) {
+    this.tell = noteUnless(options.json ?? false);
+    this.timer = setInterval(() => {
+      if (this.isBusy) return;
+      this.isBusy = true;
+      this.look()
+        .catch((err: unknown) => this.onFailure(err))
+        .finally(() => (this.isBusy = false));
+    }, LOOK_EVERY_MS);
+  }
+
+  fault(): HoldfastError | undefined {
+    return this.outage.fault;
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private async look(): Promise<void> {
+    if (existsSync(stopMarker(this.dataDir))) this.exit(new HoldfastError('engine_stopped', {}));
+    const server = readRecord(enginePaths(this.dataDir));
     // A server that was killed leaves its record. Without one the folder was moved or removed: what is started here would
     // have an empty database.
     if (!server) return;
     const isServed = isAlive(server.identity);
-    if (isServed) await guardAgain(server);
-    const isDown = !isServed || !runningWorker(dataDir);
-    const { restartedAt } = outage;
+    if (isServed) await this.guardAgain(server);
+    const isDown = !isServed || !runningWorker(this.dataDir);
+    const { restartedAt } = this.outage;
     const isSteady = restartedAt === undefined || performance.now() - restartedAt > STEADY_MS;
-    if (isDown && !isSteady) onEarlyEnd(isServed ? 'worker' : 'server');
-    if (isDown && performance.now() < outage.retryAt) return;
-    const tellFirst = outage.failures === 0 ? tell : (): void => undefined;
+    if (isDown && !isSteady) this.onEarlyEnd(isServed ? 'worker' : 'server');
+    if (isDown && performance.now() < this.outage.retryAt) return;
+    await this.restartMissing(isServed);
+    if (isDown) this.outage = { ...this.outage, restartedAt: performance.now(), fault: undefined };
+    else if (isSteady) this.outage = NONE;
+    this.tellOfSilence();
+  }
+
+  private async restartMissing(isServed: boolean): Promise<void> {
+    const isFirst = this.outage.failures === 0;
     if (!isServed) {
-      tellFirst('The Temporal server is gone; restarting it on the same database.');
-      restarting = 'server';
-      await restart.server();
+      if (isFirst) this.tell('The Temporal server is gone; restarting it on the same database.');
+      this.restarting = 'server';
+      await this.restart.server();
     }
-    if (!runningWorker(dataDir)) {
-      tellFirst('The worker is gone; starting another, which takes over its work.');
-      restarting = 'worker';
-      await restart.worker();
+    if (!runningWorker(this.dataDir)) {
+      if (isFirst) this.tell('The worker is gone; starting another, which takes over its work.');
+      this.restarting = 'worker';
+      await this.restart.worker();
     }
-    if (isDown) outage = { ...outage, restartedAt: performance.now(), fault: undefined };
-    else if (isSteady) outage = NONE;
-    const silent = findSilentWorker(dataDir);
+  }
+
+  private tellOfSilence(): void {
+    const silent = findSilentWorker(this.dataDir);
     // Not ended by us: someone may have stopped it to inspect it.
-    if (silent && !isSilenceTold) tell(silent.message);
-    isSilenceTold = silent !== undefined;
-  };
+    if (silent && !this.isSilenceTold) this.tell(silent.message);
+    this.isSilenceTold = silent !== undefined;
+  }
+
   /** It also holds the lock against a second server. The work goes on without it. */
-  const guardAgain = async (server: EngineRecord): Promise<void> => {
-    if (isGuarded(server) || performance.now() < guardAt) return;
-    guardAt = performance.now() + LONGEST_PAUSE_MS;
-    tell('The guard of the web UI is gone or stopped; starting another.');
-    await restart.server().catch((err: unknown) => tell(`It could not be started: ${reasonOf(err)}`));
-  };
-  const onEarlyEnd = (what: Process): void => {
+  private async guardAgain(server: EngineRecord): Promise<void> {
+    if (isGuarded(server) || performance.now() < this.guardAt) return;
+    this.guardAt = performance.now() + LONGEST_PAUSE_MS;
+    this.tell('The guard of the web UI is gone or stopped; starting another.');
+    await this.restart
+      .server()
+      .catch((err: unknown) => this.tell(`It could not be started: ${reasonOf(err)}`));
+  }
+
+  private onEarlyEnd(what: Process): void {
     const reason = `the ${what} ended again within ${STEADY_MS / 1_000} seconds of its start`;
-    if (reason !== outage.told)
-      tell(`It is restarted less and less often: ${reason}. See ${logOf(what, dataDir)}`);
-    count(reason, lastingFault(what, reason, dataDir), true);
-  };
-  const onFailure = (err: unknown): void => {
+    if (reason !== this.outage.told)
+      this.tell(`It is restarted less and less often: ${reason}. See ${logOf(what, this.dataDir)}`);
+    this.count(reason, lastingFault(what, reason, this.dataDir), true);
+  }
+
+  private onFailure(err: unknown): void {
     // This command's client still uses the old address, where something else may answer by now.
-    if (err instanceof HoldfastError && err.code === 'engine_moved') exitWith(err, json, options);
+    if (err instanceof HoldfastError && err.code === 'engine_moved') this.exit(err);
     // The next look says so.
     if (err instanceof HoldfastError && err.code === 'engine_stopped') return;
     const known = knownError(err);
     const reason = reasonOf(err);
-    if (reason !== outage.told) tell(`It could not be restarted, and is tried again: ${reason}`);
+    if (reason !== this.outage.told) this.tell(`It could not be restarted, and is tried again: ${reason}`);
     // Whether to wait for space on a full disk is decided where the disk is watched.
-    count(reason, toWaiting(known, restarting, dataDir), known.code !== 'storage_failed');
-  };
+    this.count(reason, toWaiting(known, this.restarting, this.dataDir), known.code !== 'storage_failed');
+  }
+
   /** @param fault what those who wait are told once several attempts in a row have failed */
-  const count = (told: string, fault: HoldfastError, mayLast: boolean): void => {
-    const failures = outage.failures + 1;
+  private count(told: string, fault: HoldfastError, mayLast: boolean): void {
+    const { json = false, answersOthers = false } = this.options;
+    const failures = this.outage.failures + 1;
     const isLasting = failures >= LASTING_FAILURES && mayLast;
-    if (isLasting && json && !answersOthers) exitWith(fault, json, options);
-    outage = {
+    if (isLasting && json && !answersOthers) this.exit(fault);
+    this.outage = {
       ...{ failures, retryAt: performance.now() + pauseAfter(failures), told },
       fault: isLasting && answersOthers ? fault : undefined,
     };
-  };
-  const timer = setInterval(() => {
-    if (busy) return;
-    busy = true;
-    look()
-      .catch(onFailure)
-      .finally(() => (busy = false));
-  }, LOOK_EVERY_MS);
-  return { fault: () => outage.fault, stop: () => clearInterval(timer) };
+  }
+
+  private exit(err: HoldfastError): never {
+    return exitWith(err, this.options.json ?? false, this.options);
+  }
 }
 
 /** For a request that was sent: it may still take effect, whatever is said of the start of a process. */

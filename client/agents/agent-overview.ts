@@ -10,7 +10,7 @@ import { TURN_MESSAGES } from '../../contracts/messages/to-agents';
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
 import type { SessionState } from '../../contracts/sessions/session';
 import type { Wait } from '../../contracts/agents/waits';
-import type { ServerFacts } from '../delivery/deliver';
+import type { ServerFacts } from '../server-facts';
 import { deliverQuery } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 import { queryHost } from '../hosts/query-host';

@@ -4,7 +4,8 @@ import { agentWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../.
 import { WORKFLOWS } from '../../contracts/messages';
 import type { TimeLine, TimeLineEntry } from '../../contracts/gateway/time-line';
 import { ofAgent } from '../agents/list-open';
-import { deliver, type ServerFacts } from '../delivery/deliver';
+import { deliver } from '../delivery/deliver';
+import type { ServerFacts } from '../server-facts';
 import { listWorkflows } from '../delivery/list-workflows';
 import type { HostNamespaces } from '../hosts/host-namespaces';
 import { entry, endOf, oneOfEachKill, silentTasks, type OwnEntry } from './entries';

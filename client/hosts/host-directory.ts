@@ -13,7 +13,9 @@ import {
   type HostState,
 } from '../../contracts/sessions/remote-hosts';
 import { askEach } from '../delivery/ask-each';
-import { deliver, hasPollers, type ServerFacts } from '../delivery/deliver';
+import { deliver } from '../delivery/deliver';
+import { hasPollers } from '../delivery/no-answer/has-pollers';
+import type { ServerFacts } from '../server-facts';
 import { grpcCode, PERMISSION_DENIED } from '../delivery/grpc-code';
 import { describeWorkflow } from '../delivery/list-workflows';
 import { requestFailure } from '../delivery/request-failure';

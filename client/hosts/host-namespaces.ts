@@ -3,7 +3,8 @@ import { Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostWorkflowId, LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { HOST_NAMESPACE_MEMO, WORKFLOWS } from '../../contracts/messages';
-import { deliver, type ServerFacts } from '../delivery/deliver';
+import { deliver } from '../delivery/deliver';
+import type { ServerFacts } from '../server-facts';
 import { listWorkflows } from '../delivery/list-workflows';
 
 /** A host may be enrolled during this client's life; an enrolled host stays enrolled. */

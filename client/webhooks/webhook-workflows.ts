@@ -10,7 +10,8 @@ import {
   type WebhookInput,
 } from '../../contracts/webhooks';
 import { ask } from '../agents/agent-overview';
-import { deliver, type ServerFacts } from '../delivery/deliver';
+import { deliver } from '../delivery/deliver';
+import type { ServerFacts } from '../server-facts';
 import { pendingActivities, type PendingActivity } from '../delivery/pending-activity';
 import { sendSignal } from '../delivery/send-message';
 import type { HostNamespaces } from '../hosts/host-namespaces';

@@ -1,6 +1,6 @@
 // Starts a Node process of a data folder that outlives this one, and waits until it is ready or has ended. It is recorded
 // before it may begin: `holdfast down` ends it even if its starter is gone.
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -57,67 +57,104 @@ export type Started<Facts> =
       hasBegun: boolean;
     };
 
+/** The child as its starter sees it. It is recorded, and begins when told to. */
+class GatedChild<Facts> {
+  /** Why it is gone, or could not be started. */
+  ended: string | undefined;
+  /** What it sent last. */
+  message: unknown;
+  /** It has loaded, and waits for room. */
+  standsBy = false;
+  private readonly child: ChildProcess;
+
+  constructor(private readonly choice: Detached<Facts>) {
+    const { args, dataDir, env, log, isQuiet = false } = choice;
+    const output = openSync(log, 'a', 0o600);
+    this.child = spawn(process.execPath, args, {
+      detached: true,
+      ...{ cwd: dataDir, env: { ...env, [GATED]: '1' } },
+      stdio: ['ignore', isQuiet ? 'ignore' : output, output, 'ipc'],
+    });
+    closeSync(output);
+    this.child.on('message', (said) => {
+      if (said === STANDS_BY) this.standsBy = true;
+      else this.message = said;
+    });
+    // The first says why it could not be started; what is sent to it then fails, too.
+    this.child.on('error', (err) => (this.ended ??= err.message));
+    this.child.once('exit', (code, signal) => (this.ended ??= `it ended with ${code ?? signal}`));
+  }
+
+  /** Kills it if it cannot be recorded, or `holdfast down` keeps it from starting; throws what that threw. */
+  record(): void {
+    const { record, dataDir, name } = this.choice;
+    const { pid } = this.child;
+    try {
+      const [identity] = pid === undefined ? [] : identitiesOf([pid]);
+      if (identity) writeProcessRecord(record, { identity } satisfies StartRecord);
+      refuseIfStopped(dataDir, name);
+    } catch (err) {
+      this.kill();
+      throw err;
+    }
+  }
+
+  begin(): void {
+    // It may have ended meanwhile.
+    if (this.child.pid !== undefined && this.child.connected) this.child.send(BEGIN, () => undefined);
+  }
+
+  /** What it has written about itself once it works. */
+  facts(): Facts | undefined {
+    return this.child.pid === undefined ? undefined : this.choice.readyAs(this.child.pid);
+  }
+
+  /** From now on it does not keep its starter. */
+  release(): void {
+    this.child.removeAllListeners();
+    if (this.child.connected) this.child.disconnect();
+    this.child.unref();
+  }
+
+  kill(): void {
+    this.child.kill('SIGKILL');
+  }
+}
+
 /**
  * Resolves when it works, or has ended before it did; it has to call `waitForTurn`. Throws `engine_stopped` if
  * `holdfast down` is what keeps it from starting, and what writing its record throws.
  */
 export async function startDetached<Facts>(choice: Detached<Facts>): Promise<Started<Facts>> {
-  const { args, dataDir, name, env, log, isQuiet = false, readyAs, replaces } = choice;
+  const { dataDir, name, log, replaces } = choice;
   rotateLog(log);
   const from = logSize(log);
-  const output = openSync(log, 'a', 0o600);
-  const child = spawn(process.execPath, args, {
-    detached: true,
-    ...{ cwd: dataDir, env: { ...env, [GATED]: '1' } },
-    stdio: ['ignore', isQuiet ? 'ignore' : output, output, 'ipc'],
-  });
-  closeSync(output);
-  let ended: string | undefined;
-  let message: unknown;
-  let standsBy = false;
-  child.on('message', (said) => {
-    if (said === STANDS_BY) standsBy = true;
-    else message = said;
-  });
-  // The first says why it could not be started; what is sent to it then fails, too.
-  child.on('error', (err) => (ended ??= err.message));
-  child.once('exit', (code, signal) => (ended ??= `it ended with ${code ?? signal}`));
-  // It may have ended meanwhile.
-  const begin = (): unknown =>
-    child.pid !== undefined && child.connected && child.send(BEGIN, () => undefined);
+  const child = new GatedChild(choice);
+  child.record();
   let hasBegun = replaces === undefined;
-  try {
-    const [identity] = child.pid === undefined ? [] : identitiesOf([child.pid]);
-    if (identity) writeProcessRecord(choice.record, { identity } satisfies StartRecord);
-    refuseIfStopped(dataDir, name);
-  } catch (err) {
-    child.kill('SIGKILL');
-    throw err;
-  }
-  if (hasBegun) begin();
+  if (hasBegun) child.begin();
   const loadUntil = performance.now() + (replaces?.loadMs ?? 0);
   for (;;) {
-    const facts = child.pid === undefined ? undefined : readyAs(child.pid);
+    const facts = child.facts();
     if (facts !== undefined) {
-      child.removeAllListeners();
-      if (child.connected) child.disconnect();
-      child.unref();
+      child.release();
       return { facts };
     }
+    const { ended, message } = child;
     if (ended !== undefined) {
       refuseIfStopped(dataDir, name);
       return { ended, tail: logTail(log, from), message, hasBegun };
     }
-    if (replaces && standsBy && !hasBegun) {
+    if (replaces && child.standsBy && !hasBegun) {
       hasBegun = true;
       await replaces.makeRoom().catch((err: unknown) => {
-        child.kill('SIGKILL');
+        child.kill();
         throw err;
       });
-      begin();
+      child.begin();
     } else if (!hasBegun && performance.now() > loadUntil) {
-      ended = `it has not loaded after ${replaces?.loadMs} ms`;
-      child.kill('SIGKILL');
+      child.ended = `it has not loaded after ${replaces?.loadMs} ms`;
+      child.kill();
     }
     await delay(LOOK_EVERY_MS);
   }
