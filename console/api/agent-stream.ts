@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import type { AgentOverview, Message } from '../../contracts/agents/agent';
 import type { LiveToken } from '../../contracts/models/live-tokens';
 import { callApi, isOutOfReach, pathOf, problemOf, type ProblemText } from './call-api';
-import { followEvents } from './event-streams';
+import { followEvents, type Handlers } from './event-streams';
 
 /** Stands for what was written while nobody looked, as the gateway writes it. */
 const GAP = '\u2026';
@@ -25,68 +25,97 @@ export interface AgentStream {
 }
 
 export function useAgentStream(id: string): AgentStream {
-  const overview = useSignal<AgentOverview | null>(null);
-  const messages = useSignal<Message[]>([]);
-  const live = useSignal('');
-  const ended = useSignal<string | null>(null);
-  const problem = useSignal<ProblemText | null>(null);
-  const isMissing = useSignal(false);
+  const stream: AgentStream = {
+    overview: useSignal(null),
+    messages: useSignal<Message[]>([]),
+    live: useSignal(''),
+    ended: useSignal(null),
+    problem: useSignal(null),
+    isMissing: useSignal(false),
+  };
   useEffect(() => {
-    const over = new AbortController();
-    let run: string | undefined;
-    const read = (): Promise<void> =>
-      callApi<AgentOverview>('GET', pathOf('agents', id), undefined, { signal: over.signal }).then(
-        (state) => void (overview.value ??= state),
-        (err: unknown) => {
-          const hasNoEvents = isOutOfReach(err);
-          if (over.signal.aborted || (overview.value && !hasNoEvents)) return;
-          problem.value = problemOf(err);
-          isMissing.value = hasNoEvents;
-          if (hasNoEvents) stop();
-        },
-      );
-    const handlers = {
-      state: (state: AgentOverview) => {
-        const isOfNextRun = run !== undefined && run !== state.runId;
-        run = state.runId;
-        overview.value = state;
-        problem.value = null;
-        if (!isOfNextRun) return;
-        // All places are in the conversation of a run: this one's begins with what the model still sees.
-        stop();
-        stop = follow();
-      },
-      // In order and once, over any number of connections; from 0 again in another run.
-      message: ({ index, message }: { index: number; message: Message }) =>
-        batch(() => {
-          messages.value = [...messages.value.slice(0, index), message];
-          if (message.role === 'assistant') live.value = '';
-        }),
-      token: (token: LiveToken) => {
-        live.value = token.kind === 'text' ? live.value + token.text : '';
-      },
-      turn_ended: () => (live.value = ''),
-      // A call that was terminated may not tell its own end before this one.
-      ended: ({ how }: { how: string }) =>
-        batch(() => {
-          live.value = '';
-          ended.value = how;
-        }),
-    };
-    // What was written meanwhile is not told again before it is recorded.
-    const onReopen = (): void => {
-      if (live.value !== '') live.value += GAP;
-    };
-    const path = `${pathOf('agents', id)}/events`;
-    // A stream cannot say why there is none: `check` does.
-    const follow = (): (() => void) =>
-      followEvents(path, { last: 'ended', check: read, handlers, whileSeen: true, onReopen });
-    let stop = follow();
-    void read();
-    return () => {
-      over.abort();
-      stop();
-    };
+    const following = new AgentFollowing(id, stream);
+    return () => following.end();
   }, [id]);
-  return { overview, messages, live, ended, problem, isMissing };
+  return stream;
 }
+
+/** Reads an agent and its events, and writes them into the signals. */
+class AgentFollowing {
+  private readonly over = new AbortController();
+  private run: string | undefined;
+  private stop: () => void;
+
+  constructor(
+    private readonly id: string,
+    private readonly stream: AgentStream,
+  ) {
+    this.stop = this.follow();
+    void this.read();
+  }
+
+  end(): void {
+    this.over.abort();
+    this.stop();
+  }
+
+  private async read(): Promise<void> {
+    const { overview, problem, isMissing } = this.stream;
+    const { signal } = this.over;
+    try {
+      const state: AgentOverview = await callApi('GET', pathOf('agents', this.id), undefined, { signal });
+      overview.value ??= state;
+    } catch (err) {
+      const hasNoEvents = isOutOfReach(err);
+      if (signal.aborted || (overview.value && !hasNoEvents)) return;
+      problem.value = problemOf(err);
+      isMissing.value = hasNoEvents;
+      if (hasNoEvents) this.stop();
+    }
+  }
+
+  private follow(): () => void {
+    const { live } = this.stream;
+    return followEvents(`${pathOf('agents', this.id)}/events`, {
+      last: 'ended',
+      // A stream cannot say why there is none: this does.
+      check: () => this.read(),
+      handlers: { ...handlersFor(this.stream), state: (state: AgentOverview) => this.onState(state) },
+      whileSeen: true,
+      // What was written meanwhile is not told again before it is recorded.
+      onReopen: () => {
+        if (live.value !== '') live.value += GAP;
+      },
+    });
+  }
+
+  private onState(state: AgentOverview): void {
+    const isOfNextRun = this.run !== undefined && this.run !== state.runId;
+    this.run = state.runId;
+    this.stream.overview.value = state;
+    this.stream.problem.value = null;
+    if (!isOfNextRun) return;
+    // All places are in the conversation of a run: this one's begins with what the model still sees.
+    this.stop();
+    this.stop = this.follow();
+  }
+}
+
+const handlersFor = ({ messages, live, ended }: AgentStream): Handlers => ({
+  // In order and once, over any number of connections; from 0 again in another run.
+  message: ({ index, message }: { index: number; message: Message }) =>
+    batch(() => {
+      messages.value = [...messages.value.slice(0, index), message];
+      if (message.role === 'assistant') live.value = '';
+    }),
+  token: (token: LiveToken) => {
+    live.value = token.kind === 'text' ? live.value + token.text : '';
+  },
+  turn_ended: () => (live.value = ''),
+  // A call that was terminated may not tell its own end before this one.
+  ended: ({ how }: { how: string }) =>
+    batch(() => {
+      live.value = '';
+      ended.value = how;
+    }),
+});

@@ -43,82 +43,103 @@ interface StreamOptions {
 }
 
 /** Returns the function that ends it. */
-export function followEvents(
-  path: string,
-  {
-    handlers,
-    whileSeen = false,
-    onReopen,
-    onTrouble,
-    last,
-    check = () => callApi('GET', '/v1/me'),
-  }: StreamOptions,
-): () => void {
-  const who = {};
-  const trouble = onTrouble ?? ((hasTrouble: boolean): void => setTrouble(who, hasTrouble));
-  let source: EventSource | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let silence: ReturnType<typeof setTimeout> | undefined;
-  let attempt = 0;
-  let lastId = '';
-  let hasOpened = false;
-  let isOver = false;
-  const close = (): void => {
-    clearTimeout(timer);
-    clearTimeout(silence);
-    source?.close();
-    source = undefined;
-  };
-  const see = (): void => {
+export function followEvents(path: string, options: StreamOptions): () => void {
+  const stream = new EventStream(path, options);
+  return () => stream.end();
+}
+
+class EventStream {
+  private source: EventSource | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private silence: ReturnType<typeof setTimeout> | undefined;
+  private attempt = 0;
+  private lastId = '';
+  private hasOpened = false;
+  private isOver = false;
+  private readonly who = {};
+
+  constructor(
+    private readonly path: string,
+    private readonly options: StreamOptions,
+  ) {
+    const { whileSeen = false } = options;
+    if (whileSeen) document.addEventListener('visibilitychange', this.see);
+    if (!whileSeen || !document.hidden) this.open();
+  }
+
+  end(): void {
+    this.isOver = true;
+    document.removeEventListener('visibilitychange', this.see);
+    this.close();
+    this.trouble(false);
+  }
+
+  private readonly see = (): void => {
     if (document.hidden) {
-      close();
-      trouble(false);
-    } else if (!source) open();
+      this.close();
+      this.trouble(false);
+    } else if (!this.source) this.open();
   };
-  const end = (): void => {
-    isOver = true;
-    document.removeEventListener('visibilitychange', see);
-    close();
-    trouble(false);
-  };
-  const hear = (): void => {
-    clearTimeout(silence);
-    silence = setTimeout(() => {
-      close();
-      trouble(true);
-      open();
-    }, SILENT_MS);
-  };
-  const open = (): void => {
-    hear();
-    source = new EventSource(lastId === '' ? path : `${path}?after=${encodeURIComponent(lastId)}`);
+
+  private open(): void {
+    const { path, lastId } = this;
+    const { handlers, onReopen } = this.options;
+    this.hear();
+    const source = new EventSource(lastId === '' ? path : `${path}?after=${encodeURIComponent(lastId)}`);
+    this.source = source;
     source.onopen = () => {
-      attempt = 0;
-      if (hasOpened) onReopen?.();
-      hasOpened = true;
-      hear();
-      trouble(false);
+      this.attempt = 0;
+      if (this.hasOpened) onReopen?.();
+      this.hasOpened = true;
+      this.hear();
+      this.trouble(false);
     };
-    source.addEventListener('alive', hear);
-    source.onerror = () => {
-      if (isOver) return;
-      if (source?.readyState !== EventSource.CLOSED) return trouble(true);
-      // By then the next connection may be there.
-      const tell = (): void =>
-        void (isOver || !source || source.readyState === EventSource.OPEN || trouble(true));
-      check().then(tell, tell);
-      clearTimeout(silence);
-      timer = setTimeout(open, waitBefore(attempt++));
-    };
+    source.addEventListener('alive', () => this.hear());
+    source.onerror = () => this.onError();
     for (const [name, handle] of Object.entries(handlers))
-      source.addEventListener(name, (event: MessageEvent<string>) => {
-        hear();
-        if (event.lastEventId) lastId = event.lastEventId;
-        handle(JSON.parse(event.data) as never);
-        if (name === last) end();
-      });
-  };
-  if (whileSeen) document.addEventListener('visibilitychange', see);
-  if (!whileSeen || !document.hidden) open();
-  return end;
+      source.addEventListener(name, (event: MessageEvent<string>) => this.take(event, name, handle));
+  }
+
+  private take(event: MessageEvent<string>, name: string, handle: (data: never) => void): void {
+    this.hear();
+    if (event.lastEventId) this.lastId = event.lastEventId;
+    handle(JSON.parse(event.data) as never);
+    if (name === this.options.last) this.end();
+  }
+
+  private onError(): void {
+    if (this.isOver) return;
+    if (this.source?.readyState !== EventSource.CLOSED) return this.trouble(true);
+    // By then the next connection may be there.
+    const tell = (): void => {
+      if (!this.isOver && this.source && this.source.readyState !== EventSource.OPEN) this.trouble(true);
+    };
+    const { check = () => callApi('GET', '/v1/me') } = this.options;
+    check().then(tell, tell);
+    clearTimeout(this.silence);
+    this.timer = setTimeout(() => this.open(), waitBefore(this.attempt++));
+  }
+
+  /** The connection has shown a sign of life. */
+  private hear(): void {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => {
+      this.close();
+      this.trouble(true);
+      this.open();
+    }, SILENT_MS);
+  }
+
+  private trouble(hasTrouble: boolean): void {
+    const { onTrouble } = this.options;
+    if (onTrouble) onTrouble(hasTrouble);
+    else setTrouble(this.who, hasTrouble);
+  }
+
+  private close(): void {
+    clearTimeout(this.timer);
+    clearTimeout(this.silence);
+    this.source?.close();
+    this.source = undefined;
+  }
 }

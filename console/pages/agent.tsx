@@ -1,8 +1,8 @@
 // One agent: its conversation, what it is doing, its terminals and those below it.
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { AgentOverview } from '../../contracts/agents/agent';
-import { ShownAgent, useAgentStream } from '../api/agent-stream';
+import { ShownAgent, useAgentStream, type AgentStream } from '../api/agent-stream';
 import { inbox, keyOf, openAgents } from '../api/overview';
 import { place } from '../api/place';
 import { mayAct, temporalLink } from '../api/signed-in';
@@ -22,86 +22,20 @@ import { TimeLineView } from '../parts/time-line';
 import { TerminalTile } from '../terminal/tile';
 
 export function AgentPage({ id }: { id: string }): VNode {
-  const { overview, messages, live, ended, problem, isMissing } = useAgentStream(id);
-  const state = overview.value;
+  const stream = useAgentStream(id);
+  const state = stream.overview.value;
   const open = useSignal<string | null>(null);
-  const isTimeLineOpen = useSignal(false);
-  const asking = useSignal<RewindQuestion | null>(null);
-  const isEnded = ended.value !== null || state?.status === 'ended';
-  // An id is used again: what is asked of it would be done to the other one.
-  const isOther =
-    isEnded &&
-    state !== null &&
-    (openAgents.value ?? []).some((other) => other.id === id && other.runId !== state.runId);
-  const mayChange = mayAct() && !isOther;
-  const { query } = place.value;
-  const shown = /^\d{1,9}$/.exec(query.get('message') ?? '')?.[0];
-  const ask = (to: number): void => void (asking.value = { to, what: 'both' });
-  const hasFiles = messages.value.some(
-    (message) => message.role === 'checkpoint' && message.outcome.state === 'kept',
-  );
+  const isEnded = stream.ended.value !== null || state?.status === 'ended';
   return (
     <>
       <div class="title">
         <h1>{id}</h1>
         {state && <State state={isEnded ? 'ended' : state.status} />}
       </div>
-      <ProblemNote problem={problem.value} />
+      <ProblemNote problem={stream.problem.value} />
       {state && <Facts state={state} isEnded={isEnded} />}
       <div class={open.value === null ? 'agent' : 'agent with-terminal'}>
-        <div class="column">
-          <ShownAgent.Provider value={id}>
-            <Conversation
-              messages={messages.value}
-              live={live.value}
-              place={shown === undefined ? null : Number(shown)}
-              fork={mayChange ? (at) => <ForkButton {...{ id, at, hasFiles }} /> : null}
-              rewind={mayChange ? (to) => <RewindButton to={to} onAsk={ask} /> : null}
-            />
-          </ShownAgent.Provider>
-          {state && messages.value.length === 0 && live.value === '' && (
-            <p class="quiet">
-              {state.messages > 0
-                ? 'Reading its messages…'
-                : 'No messages yet. What it is told and does appears here.'}
-            </p>
-          )}
-          {state?.turn && !isEnded && (
-            <p class="doing" role="status">
-              Step {state.turn.step} of at most {state.turn.maxSteps}: <ExactText text={state.turn.doing} />,{' '}
-              <Since at={state.turn.since} />
-            </p>
-          )}
-          {state?.lastResult && state.currentTurn === null && (
-            <LastTurn result={state.lastResult} isEnded={isEnded} />
-          )}
-          <Waiting id={id} />
-          {isOther && (
-            <p class="quiet" role="status">
-              This agent has ended, and another one has its id by now. Reload the page to see that one.
-            </p>
-          )}
-          {state && mayChange && (
-            <div class="foot">
-              <RewindsOfAgent
-                {...{ id, asking, isEnded }}
-                messages={messages.value}
-                isWorking={state.currentTurn !== null && !isEnded}
-              />
-              {!isEnded && (
-                <SendForm messages={messages.value} id={id} isWorking={state.status === 'working'} />
-              )}
-            </div>
-          )}
-          {!isMissing.value && (
-            <details class="more" onToggle={(event) => (isTimeLineOpen.value = event.currentTarget.open)}>
-              <summary>What happened, and when</summary>
-              {isTimeLineOpen.value && (
-                <TimeLineView id={id} version={`${messages.value.length} ${versionOf(state)} ${isEnded}`} />
-              )}
-            </details>
-          )}
-        </div>
+        <Work {...{ id, stream, isEnded }} />
         <aside class="column" aria-label="Terminals and sub-agents">
           {state && <Shells state={state} open={open.value} onOpen={(key) => (open.value = key)} />}
           {state && state.agents.length > 0 && (
@@ -110,6 +44,106 @@ export function AgentPage({ id }: { id: string }): VNode {
         </aside>
       </div>
     </>
+  );
+}
+
+interface WorkProps {
+  id: string;
+  stream: AgentStream;
+  isEnded: boolean;
+}
+
+/** What was said and done, what the agent does now, and what a person can tell it. */
+function Work({ id, stream, isEnded }: WorkProps): VNode {
+  const { messages, live, isMissing } = stream;
+  const state = stream.overview.value;
+  const asking = useSignal<RewindQuestion | null>(null);
+  // An id is used again: what is asked of it would be done to the other one.
+  const isOther =
+    isEnded &&
+    state !== null &&
+    (openAgents.value ?? []).some((other) => other.id === id && other.runId !== state.runId);
+  const mayChange = mayAct() && !isOther;
+  return (
+    <div class="column">
+      <Said {...{ id, stream }} asking={mayChange ? asking : null} />
+      {state && messages.value.length === 0 && live.value === '' && (
+        <p class="quiet">
+          {state.messages > 0
+            ? 'Reading its messages…'
+            : 'No messages yet. What it is told and does appears here.'}
+        </p>
+      )}
+      {state?.turn && !isEnded && <CurrentStep turn={state.turn} />}
+      {state?.lastResult && state.currentTurn === null && (
+        <LastTurn result={state.lastResult} isEnded={isEnded} />
+      )}
+      <Waiting id={id} />
+      {isOther && (
+        <p class="quiet" role="status">
+          This agent has ended, and another one has its id by now. Reload the page to see that one.
+        </p>
+      )}
+      {state && mayChange && (
+        <div class="foot">
+          <RewindsOfAgent
+            {...{ id, asking, isEnded }}
+            messages={messages.value}
+            isWorking={state.currentTurn !== null && !isEnded}
+          />
+          {!isEnded && <SendForm messages={messages.value} id={id} isWorking={state.status === 'working'} />}
+        </div>
+      )}
+      {!isMissing.value && (
+        <WhatHappened id={id} version={`${messages.value.length} ${versionOf(state)} ${isEnded}`} />
+      )}
+    </div>
+  );
+}
+
+interface SaidProps {
+  id: string;
+  stream: AgentStream;
+  /** Null: nothing may be changed, so neither forks nor rewinds are offered. */
+  asking: Signal<RewindQuestion | null> | null;
+}
+
+/** The conversation, with a fork and a rewind at each place, at the message that the address names. */
+function Said({ id, stream: { messages, live }, asking }: SaidProps): VNode {
+  const shown = /^\d{1,9}$/.exec(place.value.query.get('message') ?? '')?.[0];
+  const hasFiles = messages.value.some(
+    (message) => message.role === 'checkpoint' && message.outcome.state === 'kept',
+  );
+  return (
+    <ShownAgent.Provider value={id}>
+      <Conversation
+        messages={messages.value}
+        live={live.value}
+        place={shown === undefined ? null : Number(shown)}
+        fork={asking && ((at) => <ForkButton {...{ id, at, hasFiles }} />)}
+        rewind={
+          asking &&
+          ((to) => <RewindButton to={to} onAsk={(wanted) => (asking.value = { to: wanted, what: 'both' })} />)
+        }
+      />
+    </ShownAgent.Provider>
+  );
+}
+
+const CurrentStep = ({ turn }: { turn: NonNullable<AgentOverview['turn']> }): VNode => (
+  <p class="doing" role="status">
+    Step {turn.step} of at most {turn.maxSteps}: <ExactText text={turn.doing} />, <Since at={turn.since} />
+  </p>
+);
+
+/** The time line, read only once it is opened. */
+function WhatHappened({ id, version }: { id: string; version: string }): VNode {
+  const isOpen = useSignal(false);
+  return (
+    <details class="more" onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>What happened, and when</summary>
+      {isOpen.value && <TimeLineView {...{ id, version }} />}
+    </details>
   );
 }
 

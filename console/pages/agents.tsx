@@ -1,5 +1,5 @@
 // The agents: filter, search, and a list of any length, sub-agents below their parents.
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { AgentEntry } from '../api/agent-entry';
@@ -32,53 +32,11 @@ export function AgentsPage(): VNode {
   const branches = useMemo(() => inTree(items ?? []), [items]);
   return (
     <>
-      <div class="title">
-        <h1>Agents</h1>
-        {items && (
-          <span class="quiet">
-            {items.length}
-            {next && ' and more'}
-          </span>
-        )}
-        <span class="space" />
-        {mayAct() && (
-          <a class="button main" href={linkTo('start')}>
-            Start an agent
-          </a>
-        )}
-      </div>
-      <div class="filters" role="search">
-        <label>
-          Show{' '}
-          <select value={filter} onChange={(event) => (filter.value = event.currentTarget.value)}>
-            {FILTERS.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-        <input
-          class="grow"
-          type="search"
-          aria-label="Search ids and first messages"
-          placeholder="Search ids and first messages"
-          value={text}
-          onInput={(event) => (text.value = event.currentTarget.value)}
-        />
-      </div>
+      <AgentsTitle count={items?.length ?? null} hasMore={next !== null} />
+      <AgentFilters {...{ filter, text }} />
       <ProblemNote problem={problem} />
       {items?.length === 0 && (
-        <Empty>
-          <h2>No agents here</h2>
-          <p>
-            {filter.value === 'Open' && text.value === '' ? (
-              <>
-                <a href={linkTo('start')}>Start one</a>, or run <code>holdfast run "a task"</code>.
-              </>
-            ) : (
-              `None ${next ? 'of the latest ones ' : ''}matches the filter and the search.`
-            )}
-          </p>
-        </Empty>
+        <NoAgents isUnfiltered={filter.value === 'Open' && text.value === ''} isPartial={next !== null} />
       )}
       {branches.length > 0 && (
         <VirtualList
@@ -97,6 +55,62 @@ export function AgentsPage(): VNode {
     </>
   );
 }
+
+/** @param count of the agents that are shown; null: not read yet */
+const AgentsTitle = ({ count, hasMore }: { count: number | null; hasMore: boolean }): VNode => (
+  <div class="title">
+    <h1>Agents</h1>
+    {count !== null && (
+      <span class="quiet">
+        {count}
+        {hasMore && ' and more'}
+      </span>
+    )}
+    <span class="space" />
+    {mayAct() && (
+      <a class="button main" href={linkTo('start')}>
+        Start an agent
+      </a>
+    )}
+  </div>
+);
+
+const AgentFilters = ({ filter, text }: { filter: Signal<string>; text: Signal<string> }): VNode => (
+  <div class="filters" role="search">
+    <label>
+      Show{' '}
+      <select value={filter} onChange={(event) => (filter.value = event.currentTarget.value)}>
+        {FILTERS.map(({ name }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+    <input
+      class="grow"
+      type="search"
+      aria-label="Search ids and first messages"
+      placeholder="Search ids and first messages"
+      value={text}
+      onInput={(event) => (text.value = event.currentTarget.value)}
+    />
+  </div>
+);
+
+/** @param isPartial whether only the latest agents were looked through */
+const NoAgents = ({ isUnfiltered, isPartial }: { isUnfiltered: boolean; isPartial: boolean }): VNode => (
+  <Empty>
+    <h2>No agents here</h2>
+    <p>
+      {isUnfiltered ? (
+        <>
+          <a href={linkTo('start')}>Start one</a>, or run <code>holdfast run "a task"</code>.
+        </>
+      ) : (
+        `None ${isPartial ? 'of the latest ones ' : ''}matches the filter and the search.`
+      )}
+    </p>
+  </Empty>
+);
 
 const row = (branch: Branch): VNode => <AgentRow {...branch} />;
 

@@ -25,37 +25,50 @@ export function History({ agent, host, session }: SessionPath): VNode {
   );
 }
 
-function Controls({ view }: { view: LogView }): VNode {
-  const text = useSignal('');
+const Controls = ({ view }: { view: LogView }): VNode => (
+  <div class="history-controls">
+    <button type="button" onClick={() => void view.goTo(0)}>
+      Start
+    </button>
+    <button type="button" onClick={() => void view.goTo('end')}>
+      End
+    </button>
+    <JumpToOffset view={view} />
+    <SearchOfLog view={view} />
+    <span class="quiet" role="status">
+      {placeText(view)}
+    </span>
+  </div>
+);
+
+function JumpToOffset({ view }: { view: LogView }): VNode {
   const offset = useSignal('');
-  const windows = view.windows.value;
-  const searchedTo = view.searchedTo.value;
-  const find = (back: boolean): void => {
-    if (text.value !== '') void view.find(text.value, back);
-  };
   const jump = (event: Event): void => {
     event.preventDefault();
     if (offset.value !== '') void view.goTo(Math.max(0, Math.floor(Number(offset.value)) || 0));
   };
   return (
-    <div class="history-controls">
-      <button type="button" onClick={() => void view.goTo(0)}>
-        Start
-      </button>
-      <button type="button" onClick={() => void view.goTo('end')}>
-        End
-      </button>
-      <form onSubmit={jump}>
-        <input
-          class="offset"
-          inputMode="numeric"
-          aria-label="Offset in bytes"
-          placeholder="Offset"
-          value={offset}
-          onInput={(event) => (offset.value = event.currentTarget.value)}
-        />
-        <button type="submit">Go</button>
-      </form>
+    <form onSubmit={jump}>
+      <input
+        class="offset"
+        inputMode="numeric"
+        aria-label="Offset in bytes"
+        placeholder="Offset"
+        value={offset}
+        onInput={(event) => (offset.value = event.currentTarget.value)}
+      />
+      <button type="submit">Go</button>
+    </form>
+  );
+}
+
+function SearchOfLog({ view }: { view: LogView }): VNode {
+  const text = useSignal('');
+  const find = (back: boolean): void => {
+    if (text.value !== '') void view.find(text.value, back);
+  };
+  return (
+    <>
       <input
         class="find"
         type="search"
@@ -71,22 +84,24 @@ function Controls({ view }: { view: LogView }): VNode {
       <button type="button" onClick={() => find(false)}>
         Find newer
       </button>
-      {searchedTo !== null && (
+      {view.searchedTo.value !== null && (
         <button type="button" onClick={() => view.cancelSearch()}>
           Stop searching
         </button>
       )}
-      <span class="quiet" role="status">
-        {searchedTo !== null
-          ? `Searching at ${bytes(searchedTo)} of ${bytes(view.end.value)}`
-          : view.missed.value !== null
-            ? `No ${JSON.stringify(view.missed.value)} from there on`
-            : windows.length > 0
-              ? `Bytes ${whole(windows[0]?.from)} to ${whole(windows.at(-1)?.to)} of ${whole(view.end.value)}`
-              : 'Loading'}
-      </span>
-    </div>
+    </>
   );
+}
+
+/** Where the search is, what it has not found, or what is shown. */
+function placeText(view: LogView): string {
+  const windows = view.windows.value;
+  const searchedTo = view.searchedTo.value;
+  if (searchedTo !== null) return `Searching at ${bytes(searchedTo)} of ${bytes(view.end.value)}`;
+  if (view.missed.value !== null) return `No ${JSON.stringify(view.missed.value)} from there on`;
+  return windows.length > 0
+    ? `Bytes ${whole(windows[0]?.from)} to ${whole(windows.at(-1)?.to)} of ${whole(view.end.value)}`
+    : 'Loading';
 }
 
 const whole = (count = 0): string => count.toLocaleString('en');

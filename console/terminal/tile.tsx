@@ -30,13 +30,6 @@ export function TerminalTile({ agent, host, session, onClose }: TileProps): VNod
   const link = useSignal<string | null>(null);
   const hasHistory = useSignal(false);
   const parts = useTerminal({ agent, host, session }, place, { shown, link });
-  const { isTypist, typist, note, dropped, over } = shown.value;
-  const isBusy = typist !== null && !isTypist;
-  const type = (): void => {
-    shown.value = { ...shown.value, over: null, note: null, dropped: null };
-    parts.value?.socket.setTypes(!isTypist, isBusy || over?.code === 'typist_busy');
-    parts.value?.screen.terminal.focus();
-  };
   return (
     <section class="tile" aria-label={`Terminal ${session} of ${agent} on ${host}`}>
       <header>
@@ -44,16 +37,10 @@ export function TerminalTile({ agent, host, session, onClose }: TileProps): VNod
         <span class="quiet">
           {host} {session}
         </span>
-        <span class={isTypist ? 'typist own' : 'typist'} role="status">
-          {isTypist ? 'you type' : isBusy ? `${typist} types` : 'watching'}
-        </span>
+        <TypistState shown={shown.value} />
         <span class="space" />
         <Search screen={() => parts.value?.screen} />
-        {mayAct() && over?.code !== null && (
-          <button type="button" aria-pressed={isTypist} onClick={type} disabled={!parts.value}>
-            {isTypist ? 'Stop typing' : isBusy || over?.code === 'typist_busy' ? 'Take over' : 'Type'}
-          </button>
-        )}
+        <TypeButton {...{ shown, parts }} />
         <button
           type="button"
           aria-pressed={hasHistory.value}
@@ -70,6 +57,42 @@ export function TerminalTile({ agent, host, session, onClose }: TileProps): VNod
       </header>
       <div class="screen-place" ref={place} hidden={hasHistory.value} />
       {hasHistory.value && <History {...{ agent, host, session }} />}
+      <TileNotes {...{ shown, link }} />
+    </section>
+  );
+}
+
+/** Whether somebody else has the keyboard. */
+const isBusy = ({ isTypist, typist }: Shown): boolean => typist !== null && !isTypist;
+
+const TypistState = ({ shown }: { shown: Shown }): VNode => (
+  <span class={shown.isTypist ? 'typist own' : 'typist'} role="status">
+    {shown.isTypist ? 'you type' : isBusy(shown) ? `${shown.typist} types` : 'watching'}
+  </span>
+);
+
+/** Asks for the keyboard, takes it over, or gives it back. Not there for who may not act, or once the terminal has ended. */
+function TypeButton({ shown, parts }: { shown: Signal<Shown>; parts: Signal<Parts | null> }): VNode | null {
+  const { isTypist, over } = shown.value;
+  if (!mayAct() || over?.code === null) return null;
+  const takes = isBusy(shown.value) || over?.code === 'typist_busy';
+  const type = (): void => {
+    shown.value = { ...shown.value, over: null, note: null, dropped: null };
+    parts.value?.socket.setTypes(!isTypist, takes);
+    parts.value?.screen.terminal.focus();
+  };
+  return (
+    <button type="button" aria-pressed={isTypist} onClick={type} disabled={!parts.value}>
+      {isTypist ? 'Stop typing' : takes ? 'Take over' : 'Type'}
+    </button>
+  );
+}
+
+/** Below the screen: a link of the program, keys that were not typed, and what became of the connection. */
+function TileNotes({ shown, link }: Told): VNode {
+  const { note, dropped, over } = shown.value;
+  return (
+    <>
       {link.value && (
         <p class="tile-note">
           The program’s link leads to{' '}
@@ -98,7 +121,7 @@ export function TerminalTile({ agent, host, session, onClose }: TileProps): VNod
           {over?.text ?? note}
         </p>
       )}
-    </section>
+    </>
   );
 }
 

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
-import { useAction } from '../../api/actions';
+import { useAction, type Action } from '../../api/actions';
 import { callApi, pathOf } from '../../api/call-api';
 import { linkTo } from '../../api/place';
 import { Cancel, Dialog, ProblemNote } from '../notes';
@@ -52,34 +52,47 @@ export function ForkButton({ id, at, hasFiles }: ForkProps): VNode {
       >
         fork from here
       </button>
-      {isAsking.value && (
-        <Dialog
-          title={`Start another agent with the ${howMany(at, 'message')} up to here?`}
+      {isAsking.value ? (
+        <ForkDialog
+          {...{ at, isOwn: isOwn.value, action: { isRunning, problem }, choose }}
+          onFork={fork}
           onClose={() => (isAsking.value = false)}
-        >
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={isOwn.value}
-              onChange={(event) => choose(event.currentTarget.checked)}
-            />{' '}
-            in a folder of its own, with the files of that moment
-          </label>
-          <p class="quiet">
-            {isOwn.value
-              ? 'This agent’s folder stays as it is.'
-              : 'Otherwise both agents work in the same folder.'}
-          </p>
-          <ProblemNote problem={problem.value} />
-          <div class="answer">
-            <button type="button" class="main" disabled={isRunning.value} onClick={fork}>
-              Fork
-            </button>
-            <Cancel />
-          </div>
-        </Dialog>
+        />
+      ) : (
+        <ProblemNote problem={problem.value} />
       )}
-      {!isAsking.value && <ProblemNote problem={problem.value} />}
     </>
+  );
+}
+
+interface ForkDialogProps {
+  at: number;
+  /** Whether the other agent gets a folder of its own. */
+  isOwn: boolean;
+  choose: (isOwn: boolean) => void;
+  action: Pick<Action, 'isRunning' | 'problem'>;
+  onFork: () => void;
+  onClose: () => void;
+}
+
+/** Asks which folder the other agent is to work in. */
+function ForkDialog({ at, isOwn, choose, action, onFork, onClose }: ForkDialogProps): VNode {
+  return (
+    <Dialog title={`Start another agent with the ${howMany(at, 'message')} up to here?`} onClose={onClose}>
+      <label class="check">
+        <input type="checkbox" checked={isOwn} onChange={(event) => choose(event.currentTarget.checked)} /> in
+        a folder of its own, with the files of that moment
+      </label>
+      <p class="quiet">
+        {isOwn ? 'This agent’s folder stays as it is.' : 'Otherwise both agents work in the same folder.'}
+      </p>
+      <ProblemNote problem={action.problem.value} />
+      <div class="answer">
+        <button type="button" class="main" disabled={action.isRunning.value} onClick={onFork}>
+          Fork
+        </button>
+        <Cancel />
+      </div>
+    </Dialog>
   );
 }
