@@ -106,13 +106,14 @@ module.exports = {
       'node_modules/zod/',
     ]),
     {
-      // A screen on the page is drawn as the views of a session are.
-      name: 'the-page-knows-only-types-and-how-text-is-drawn',
+      // A screen on the page is drawn as the views of a session are, and what happened to files has the same words.
+      name: 'the-page-knows-only-types-and-texts',
       severity: 'error',
       from: { path: '^console/' },
       to: {
         path: '^contracts/',
-        pathNot: '^contracts/text/(?:cell-widths|control-characters)\\.ts$',
+        pathNot:
+          '^contracts/(?:text/(?:cell-widths|control-characters|well-formed)|workspaces/change-texts)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

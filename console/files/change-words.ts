@@ -1,24 +1,9 @@
 // What happened to files, in words. Pure.
 import type { Message } from '../../contracts/agents/agent';
-import { movedAsideText } from '../../contracts/workspaces/change-texts';
+import { changedIn, countsText, movedAsideText } from '../../contracts/workspaces/change-texts';
 import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
-import type {
-  ChangeCounts,
-  CheckpointOutcome,
-  FileChange,
-  RewoundFiles,
-} from '../../contracts/workspaces/checkpoints';
+import type { CheckpointOutcome, FileChange, RewoundFiles } from '../../contracts/workspaces/checkpoints';
 import { howMany } from '../text/how-many';
-
-export const changedIn = ({ added, modified, deleted }: ChangeCounts): number => added + modified + deleted;
-
-/** For example `2 added, 1 deleted`. */
-export function countsText(counts: ChangeCounts): string {
-  const parts = (['added', 'modified', 'deleted'] as const).flatMap((kind) =>
-    counts[kind] > 0 ? [`${counts[kind]} ${kind}`] : [],
-  );
-  return parts.join(', ') || 'nothing changed';
-}
 
 /** `+3 -1`; '' for what has no lines. */
 export const linesText = ({ insertions, deletions }: FileChange): string =>

@@ -7,7 +7,8 @@ import type { Comparison } from '../../contracts/workspaces/requests-to-hosts';
 import { exactLine, ExactLine } from '../text/exact-text';
 import { PatchLines, SHOWN_LINES } from '../text/patch';
 import { readDiff, type DiffOfPath } from '../text/read-diff';
-import { changedIn, countsText, linesText } from './change-words';
+import { changedIn, countsText } from '../../contracts/workspaces/change-texts';
+import { linesText } from './change-words';
 import { howMany } from '../text/how-many';
 
 const SHOWN_FILES = 100;

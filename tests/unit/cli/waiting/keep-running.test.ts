@@ -16,7 +16,7 @@ beforeAll(() => {
   const paths = enginePaths(dataDir);
   createEngineFolder(paths);
   // A server that runs; its worker does not.
-  writeRecord(paths, { identity: identityOf(process.pid) } as EngineRecord);
+  writeRecord(paths, { identity: identityOf(process.pid), guard: identityOf(process.pid) } as EngineRecord);
   const write = (text: unknown): boolean => ((said += String(text)), true);
   jest.spyOn(process.stderr, 'write').mockImplementation(write);
 });
