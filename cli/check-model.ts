@@ -5,7 +5,7 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { createProviders } from '../models/providers';
 import { workersConfiguration } from '../workers/configuration/configuration';
 import { runningWorker } from '../workers/process/worker-record';
-import { configOf, dataDirOf, type GlobalOptions } from './context';
+import { configOf, dataDirOf, type GlobalOptions } from './global-options';
 
 /** Throws what the provider's check throws, `model_unknown` and `config_invalid`. */
 export async function checkModel(options: GlobalOptions, model: string): Promise<void> {

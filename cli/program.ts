@@ -4,7 +4,7 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { packageVersion } from '../system/package-root';
 import { named } from './arguments';
 import { COMMANDS, nameOf, type CommandEntry } from './commands';
-import type { GlobalOptions } from './context';
+import type { GlobalOptions } from './global-options';
 import { OUTPUT, outcome } from './define-command';
 import type { GivenOptions } from './print/next-step';
 import { reportError } from './print/report-error';
@@ -28,8 +28,8 @@ export async function program(isGiven: (name: string) => boolean = () => true): 
       const server = await recordedServer(chosen);
       for (const [name, value] of Object.entries(server ?? {})) chosen.setOptionValue(name, value);
       if (chosen.getOptionValueSource('host') !== 'default') return;
-      const { ownHost } = await import('./context');
-      chosen.setOptionValue('host', ownHost(chosen.optsWithGlobals<GlobalOptions>()));
+      const { ownHost } = await import('./global-options');
+      chosen.setOptionValue('host', await ownHost(chosen.optsWithGlobals<GlobalOptions>()));
     });
   for (const entry of COMMANDS) {
     const command = root.command(entry.usage).description(entry.about).helpGroup(entry.group);

@@ -7,7 +7,7 @@ import { enginePaths, readRecord } from '../engine/record';
 import { defaultDataDir } from '../system/data-dir';
 import { stopMarker } from '../system/processes/stop-marker';
 import { lastWorker } from '../workers/process/worker-record';
-import type { GlobalOptions } from './context';
+import type { GlobalOptions } from './global-options';
 
 /** These say which server a data folder has. For all others it is that of its worker. */
 const CHOOSES_SERVER: ReadonlySet<string> = new Set(['up', 'down', 'demo', 'worker', 'codec', 'host serve']);

@@ -1,7 +1,9 @@
 // A command that asks one session, and shows what it answers.
 import type { SessionHandle } from '../client/session-handle';
 import type { CommandView } from '../contracts/sessions/session';
-import { openContext, type CliContext, type SessionOptions } from './context';
+import { openContext } from './context';
+import type { SessionOptions } from './global-options';
+import type { CliContext } from './open-context';
 import { draw } from './terminal/guarded-output';
 import { sessionText } from './terminal/inert-text';
 import { note } from './terminal/terminal-style';

@@ -7,7 +7,7 @@ import { checkedId, checkedSession } from '../../contracts/ids';
 import { countsText } from '../../contracts/workspaces/change-texts';
 import { REWOUND_PARTS, type RewoundPart } from '../../contracts/workspaces/rewinds';
 import { attach } from '../commands/attach';
-import type { CliContext } from '../context';
+import type { CliContext } from '../open-context';
 import { note, styled } from '../terminal/terminal-style';
 import { sameServer, sameSession } from '../print/next-step';
 import { allWork } from '../print/work';

@@ -7,7 +7,8 @@ import type { AgentInput, AgentSettings, DialectName } from '../../contracts/age
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { folderOn } from '../arguments';
 import { checkModel, modelInFull, noModel } from '../check-model';
-import type { CliContext, GlobalOptions } from '../context';
+import type { GlobalOptions } from '../global-options';
+import type { CliContext } from '../open-context';
 import { sameServer } from '../print/next-step';
 
 export interface ChatOptions extends GlobalOptions {

@@ -8,7 +8,7 @@ import { followTokens } from '../../client/agents/live-tokens';
 import type { AgentResult, AgentState, Message } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { parseSessionWorkflowId } from '../../contracts/ids';
-import type { CliContext } from '../context';
+import type { CliContext } from '../open-context';
 import { draw } from '../terminal/guarded-output';
 import { inert } from '../terminal/inert-text';
 import { printMessage } from '../print/print-message';

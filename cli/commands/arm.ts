@@ -3,7 +3,7 @@
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { armSession } from '../../exec/client/arm-session';
-import { dataDirOf, type SessionOptions } from '../context';
+import { dataDirOf, type SessionOptions } from '../global-options';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import { action, examples, ofSession, type Define } from '../define-command';

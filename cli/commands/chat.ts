@@ -1,5 +1,7 @@
 // `holdfast chat`: a conversation, in a terminal or through a pipe.
-import { openContext, workflowLink, type CliContext, type GlobalOptions } from '../context';
+import { openContext, workflowLink } from '../context';
+import type { GlobalOptions } from '../global-options';
+import type { CliContext } from '../open-context';
 import {
   checkOptions,
   openConversation,

@@ -8,7 +8,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { inertLine } from '../../contracts/text/inert';
 import { ownValue } from '../../contracts/own';
 import type { Runtime } from '../../contracts/sessions/session';
-import type { GlobalOptions } from '../context';
+import type { GlobalOptions } from '../global-options';
 import { printJson } from '../print/print-json';
 import { note, styled } from '../terminal/terminal-style';
 import { RUNTIMES } from '../../contracts/sessions/session';

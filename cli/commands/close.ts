@@ -1,5 +1,6 @@
 // `holdfast close`: ends a session.
-import { openContext, type SessionOptions } from '../context';
+import { openContext } from '../context';
+import type { SessionOptions } from '../global-options';
 import { action, examples, ofSession, type Define } from '../define-command';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';

@@ -10,7 +10,7 @@ import { enginePaths, readRecord } from '../../engine/record';
 import { makeFolder } from '../../system/make-folder';
 import { readPrivateFile } from '../../system/private-file';
 import { readClientSettings } from '../../workers/configuration/read-client-settings';
-import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { configOf, dataDirOf, type GlobalOptions } from '../global-options';
 import { printJson, visibleJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import type { Command } from 'commander';

@@ -22,7 +22,7 @@ import { socketPathFor } from '../../exec/session-paths';
 import { engineEnvironment, exposedNow, outsideProgram } from '../../workers/configuration/exposed';
 import { readClientSettings } from '../../workers/configuration/read-client-settings';
 import { findSilentWorker, runningWorker } from '../../workers/process/worker-record';
-import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../context';
+import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../global-options';
 import { printJson } from '../print/print-json';
 import { styled } from '../terminal/terminal-style';
 import { checkGateway, checkSilentEngine, checkWorker } from '../doctor/check-processes';
@@ -114,7 +114,7 @@ async function checkServer(
   try {
     const client = await connectTemporal({ ...server, address });
     const worker = runningWorker(dataDir);
-    const host = worker ? worker.host : (servedHost(dataDir) ?? ownHost(options));
+    const host = worker ? worker.host : (servedHost(dataDir) ?? (await ownHost(options)));
     const queues = [worker?.queue ?? MAIN_TASK_QUEUE, ...(host === null ? [] : [hostTaskQueue(host)])];
     const polled = await Promise.all(queues.map((queue) => hasPollers(client, queue)));
     await client.connection.close();

@@ -13,7 +13,7 @@ import { endLeftOverSpares } from '../../exec/host/holders/spare-holder';
 import { stopMarker } from '../../system/processes/stop-marker';
 import { asStorageFailure } from '../../system/storage-failure';
 import { stopWorker } from '../../workers/process/worker-process';
-import { dataDirOf, type GlobalOptions } from '../context';
+import { dataDirOf, type GlobalOptions } from '../global-options';
 import { stopGateway } from '../gateway/gateway-process';
 import { closedSessionFacts, closedSessionLine } from '../print/closed-session';
 import { printJson } from '../print/print-json';

@@ -1,7 +1,8 @@
 // `holdfast fork`: another conversation that begins like this one.
 import { agentId, wholeNumber } from '../arguments';
 import { checkModel, modelInFull } from '../check-model';
-import { openContext, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import type { GlobalOptions } from '../global-options';
 import { action, examples, type Define } from '../define-command';
 import { sameServer } from '../print/next-step';
 import { printJson } from '../print/print-json';

@@ -7,7 +7,7 @@ import { Retention, type ClosedLongAgo } from '../../exec/host/retention';
 import { SessionHost } from '../../exec/host/session-host';
 import { workersConfiguration } from '../../workers/configuration/configuration';
 import { blobFolder } from '../../workers/open-blobs';
-import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { configOf, dataDirOf, type GlobalOptions } from '../global-options';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import { duration } from '../arguments';

@@ -9,7 +9,8 @@ import { makeFolder } from '../../system/make-folder';
 import { ProcessLog } from '../../system/log/process-log';
 import { workersConfiguration } from '../../workers/configuration/configuration';
 import type { WorkersLog } from '../../workers/workers';
-import { configOf, dataDirOf, openContext, ownHost, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../global-options';
 import { hostName, named } from '../arguments';
 import { action, below, examples, type Define } from '../define-command';
 import { enrolHost } from '../hosts/enrol-host';
@@ -140,16 +141,22 @@ export async function showHost(host: string, options: GlobalOptions): Promise<nu
 }
 
 /** Throws `unknown_host` for one that this folder has never served: a setting for it would apply to nothing. */
-function requireKnown(host: string, options: GlobalOptions): void {
+async function requireKnown(host: string, options: GlobalOptions): Promise<void> {
   const known = knownHosts(dataDirOf(options));
-  if (known.includes(host) || host === ownHost(options)) return;
-  const allowed = known.join(', ') || `${ownHost(options)}: nothing else was served from this folder`;
+  if (known.includes(host)) return;
+  const own = await ownHost(options);
+  if (host === own) return;
+  const allowed = known.join(', ') || `${own}: nothing else was served from this folder`;
   throw new HoldfastError('unknown_host', { host, allowed });
 }
 
 /** On the host itself: what code may do there, from the next call on. Without a level it is shown. */
-export function hostAccess(host: string, level: Access | undefined, options: GlobalOptions): Promise<number> {
-  requireKnown(host, options);
+export async function hostAccess(
+  host: string,
+  level: Access | undefined,
+  options: GlobalOptions,
+): Promise<number> {
+  await requireKnown(host, options);
   const stored = new HostAccess(dataDirOf(options), host);
   if (level !== undefined) {
     makeFolder(dataDirOf(options));
@@ -158,17 +165,17 @@ export function hostAccess(host: string, level: Access | undefined, options: Glo
   const { current: access } = stored;
   if (options.json) printJson({ host, access });
   else process.stdout.write(`${access}\n`);
-  return Promise.resolve(0);
+  return 0;
 }
 
 /** On the host itself: the token that admits people to its terminals, for `--token-file` and HOLDFAST_HOST_TOKEN. */
-export function hostToken(host: string, options: GlobalOptions): Promise<number> {
-  requireKnown(host, options);
+export async function hostToken(host: string, options: GlobalOptions): Promise<number> {
+  await requireKnown(host, options);
   makeFolder(dataDirOf(options));
   const token = attachToken(dataDirOf(options), host);
   if (options.json) printJson({ host, token });
   else process.stdout.write(`${token}\n`);
-  return Promise.resolve(0);
+  return 0;
 }
 
 export async function forgetHost(host: string, options: GlobalOptions): Promise<number> {

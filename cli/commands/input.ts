@@ -3,7 +3,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { KEYS, type InputRequest, type Key } from '../../contracts/sessions/session';
 import { inertLine } from '../../contracts/text/inert';
 import { collect, wholeNumber } from '../arguments';
-import type { SessionOptions } from '../context';
+import type { SessionOptions } from '../global-options';
 import { action, examples, ofSession, type Define } from '../define-command';
 import { withSession } from '../with-session';
 

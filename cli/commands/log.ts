@@ -1,6 +1,7 @@
 // `holdfast log`: the steps of an agent, and what each did to files.
 import { agentId } from '../arguments';
-import { openContext, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import type { GlobalOptions } from '../global-options';
 import { action, examples, type Define } from '../define-command';
 import { printJson } from '../print/print-json';
 import { printLines, stepLine } from '../print/workspace-lines';

@@ -5,7 +5,7 @@ import { LOG_LEVELS, type LogLevel } from '../../contracts/text/log-levels';
 import { gatewayPaths } from '../../gateway/gateway-record';
 import { LogReader, type LoggedLine } from '../../system/log/logged-lines';
 import { workerPaths } from '../../workers/process/worker-record';
-import { dataDirOf, type GlobalOptions } from '../context';
+import { dataDirOf, type GlobalOptions } from '../global-options';
 import { visibleJson } from '../print/print-json';
 import { note, styled } from '../terminal/terminal-style';
 import { InvalidArgumentError, type Command } from 'commander';

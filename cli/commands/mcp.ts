@@ -1,6 +1,8 @@
 // `holdfast mcp`: an MCP server over standard input and output, for the program that starts it.
 import { once } from 'node:events';
-import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import type { GlobalOptions } from '../global-options';
+import type { CliContext } from '../open-context';
 import { escapeActive } from '../../contracts/text/inert';
 import { writingBy } from '../terminal/guarded-output';
 import { mcpServer } from '../mcp/serve-client';

@@ -8,7 +8,9 @@ import {
   type Wait,
 } from '../../contracts/sessions/session';
 import { named, wholeNumber } from '../arguments';
-import { isLocal, type CliContext, type SessionOptions } from '../context';
+import { isLocal } from '../context';
+import type { SessionOptions } from '../global-options';
+import type { CliContext } from '../open-context';
 import { action, examples, ofSession, type Define } from '../define-command';
 import { keptView } from '../local-host';
 import { withSession } from '../with-session';

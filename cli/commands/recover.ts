@@ -1,6 +1,7 @@
 // `holdfast recover`: ends what an agent is doing, and keeps its conversation.
 import { agentId } from '../arguments';
-import { openContext, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import type { GlobalOptions } from '../global-options';
 import { action, examples, type Define } from '../define-command';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';

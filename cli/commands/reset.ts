@@ -1,5 +1,5 @@
 // `holdfast reset`: ends what runs in a session, and keeps the session.
-import type { SessionOptions } from '../context';
+import type { SessionOptions } from '../global-options';
 import { action, examples, ofSession, type Define } from '../define-command';
 import { withSession } from '../with-session';
 

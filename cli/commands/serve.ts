@@ -19,15 +19,9 @@ import { readGateway } from '../../workers/configuration/read-gateway';
 import type { TelemetrySettings } from '../../workers/configuration/configured-telemetry';
 import { publishedRegistry } from '../../workers/tools/registry-record';
 import { openSpans } from '../../workers/telemetry/span-exporter';
-import {
-  configOf,
-  isElsewhere,
-  isOwn,
-  openContext,
-  workflowAddress,
-  type CliContext,
-  type GlobalOptions,
-} from '../context';
+import { isElsewhere, isOwn, openContext, workflowAddress } from '../context';
+import { configOf, type GlobalOptions } from '../global-options';
+import type { CliContext } from '../open-context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import { pageLink } from '../gateway/page-link';

@@ -1,7 +1,8 @@
 // `holdfast stop`: ends an agent.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { agentId } from '../arguments';
-import { openContext, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import type { GlobalOptions } from '../global-options';
 import { action, examples, type Define } from '../define-command';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';

@@ -3,7 +3,7 @@ import { inertLine } from '../../contracts/text/inert';
 import { ALL_AGENTS } from '../../contracts/text/glob';
 import { ROLES, type Role } from '../../contracts/gateway/api';
 import { TokenStore, type ListedToken } from '../../gateway/access/token-store';
-import { dataDirOf, type GlobalOptions } from '../context';
+import { dataDirOf, type GlobalOptions } from '../global-options';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import type { Command } from 'commander';

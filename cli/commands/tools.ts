@@ -10,7 +10,7 @@ import { recordedTools } from '../../workers/configuration/recorded-choice';
 import { exposedNow, moduleFiles, refuseExposed } from '../../workers/configuration/exposed';
 import { publishedRegistry } from '../../workers/tools/registry-record';
 import { loadTools } from '../../workers/tools/tool-modules';
-import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { configOf, dataDirOf, type GlobalOptions } from '../global-options';
 import { printJson } from '../print/print-json';
 import { describeTool } from '../print/tool-page';
 import { note, styled } from '../terminal/terminal-style';

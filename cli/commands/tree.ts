@@ -1,7 +1,7 @@
 // `holdfast tree`: each agent with its turns, sessions and sub-agents.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { agentId } from '../arguments';
-import type { CliContext } from '../context';
+import type { CliContext } from '../open-context';
 import { action, examples, type Define } from '../define-command';
 import { showWork, type PsOptions } from '../print/show-work';
 import { allWork, type Work } from '../print/work';

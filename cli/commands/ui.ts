@@ -3,7 +3,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { inertLine } from '../../contracts/text/inert';
 import { ROLES, type Role } from '../../contracts/gateway/api';
 import { runningGateway } from '../../gateway/gateway-record';
-import { dataDirOf, type GlobalOptions } from '../context';
+import { dataDirOf, type GlobalOptions } from '../global-options';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 import { pageLink } from '../gateway/page-link';

@@ -8,7 +8,9 @@ import { inertLine } from '../../contracts/text/inert';
 import { ownRelease } from '../../system/package-root';
 import { chosenConfig, recordHost } from '../../workers/configuration/recorded-choice';
 import { isOfThisRelease, releaseText, runningWorker } from '../../workers/process/worker-record';
-import { configOf, dataDirOf, openContext, ownHost, type CliContext, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import { configOf, dataDirOf, ownHost, type GlobalOptions } from '../global-options';
+import type { CliContext } from '../open-context';
 import { ensureGateway } from '../gateway/gateway-process';
 import { pageLink } from '../gateway/page-link';
 import { printJson } from '../print/print-json';
@@ -78,7 +80,7 @@ async function start(options: UpOptions): Promise<number> {
   const { port, uiPort } = options;
   const workdir = options.workdir === false ? null : options.workdir && resolve(options.workdir);
   const tools = options.tools === false ? [] : options.tools?.map((file) => resolve(file));
-  const host = hostOf(options);
+  const host = await hostOf(options);
   const queue = options.queue === false ? null : options.queue;
   const { join, replace } = options;
   const worker = { workdir, tools, host, queue, join, replace, thisRelease: true };
@@ -165,7 +167,9 @@ function serves({ host, queue }: { host: string | null; queue: string }, cwd: st
 }
 
 /** Null for agents only. Throws `invalid_input` for a name that would belong to another machine on this server. */
-export function hostOf(options: Pick<UpOptions, 'host' | 'agentsOnly' | keyof GlobalOptions>): string | null {
+export async function hostOf(
+  options: Pick<UpOptions, 'host' | 'agentsOnly' | keyof GlobalOptions>,
+): Promise<string | null> {
   const { host, agentsOnly } = options;
   if (agentsOnly) return null;
   const isEmbedded = !resolveServer(options, process.env).isConfigured;

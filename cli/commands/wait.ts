@@ -1,7 +1,8 @@
 // `holdfast wait`: waits for one or several sessions, instead of polling them.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { Wait, WaitResult } from '../../contracts/sessions/session';
-import { openContext, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import type { GlobalOptions } from '../global-options';
 import { inertLine } from '../../contracts/text/inert';
 import { draw } from '../terminal/guarded-output';
 import { inert } from '../terminal/inert-text';

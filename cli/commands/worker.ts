@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { makeFolder } from '../../system/make-folder';
 import { recordHost } from '../../workers/configuration/recorded-choice';
 import { serverOf } from '../hosts/host-workers';
-import { configOf, dataDirOf, type GlobalOptions } from '../context';
+import { configOf, dataDirOf, type GlobalOptions } from '../global-options';
 import { printJson } from '../print/print-json';
 import { hostOf } from './up';
 import { InvalidArgumentError } from 'commander';
@@ -67,7 +67,7 @@ export const define: Define = (command) =>
 async function serveWorker(options: WorkerOptions): Promise<number> {
   const dataDir = dataDirOf(options);
   const { queue, join, probes, drain: drainMs, profile, tools = [] } = options;
-  const host = hostOf(options);
+  const host = await hostOf(options);
   const { address, namespace } = await serverOf(options);
   makeFolder(dataDir);
   if (options.host !== undefined) recordHost(dataDir, options.host);

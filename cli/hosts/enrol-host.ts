@@ -12,7 +12,9 @@ import {
 } from '../../contracts/messages';
 import type { HostInput } from '../../contracts/sessions/remote-hosts';
 import { registerSearchAttributes } from '../../workers/search-attributes';
-import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import type { GlobalOptions } from '../global-options';
+import type { CliContext } from '../open-context';
 import { printJson } from '../print/print-json';
 import { note } from '../terminal/terminal-style';
 

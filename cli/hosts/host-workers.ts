@@ -8,7 +8,8 @@ import { ProcessLog } from '../../system/log/process-log';
 import { makeFolder } from '../../system/make-folder';
 import { workersConfiguration } from '../../workers/configuration/configuration';
 import type { Workers, WorkersLog } from '../../workers/workers';
-import { configOf, dataDirOf, openContext, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import { configOf, dataDirOf, type GlobalOptions } from '../global-options';
 
 export interface ServeHostOptions extends GlobalOptions {
   access?: Access;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../../client/session-handle';
 import type { WaitingApproval } from '../../client/agents/approval-desk';
 import type { CommandView } from '../../contracts/sessions/session';
-import type { CliContext } from '../context';
+import type { CliContext } from '../open-context';
 import { sameServer } from '../print/next-step';
 import type { Answer } from './operation';
 

@@ -1,6 +1,6 @@
 // The type of an operation that `holdfast mcp` offers as a tool.
 import type * as z from 'zod/mini';
-import type { CliContext } from '../context';
+import type { CliContext } from '../open-context';
 
 export interface Answer {
   /** What a model reads. */

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { parseWith } from '../../contracts/schemas/parse';
 import { packageVersion } from '../../system/package-root';
-import type { CliContext } from '../context';
+import type { CliContext } from '../open-context';
 import { knownError } from '../../system/known-error';
 import { AGENT_OPERATIONS } from './agent-operations';
 import type { Operation } from './operation';

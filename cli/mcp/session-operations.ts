@@ -19,7 +19,8 @@ import type {
   OutputRequest,
   WaitRequest,
 } from '../../contracts/sessions/session';
-import { isLocal, type CliContext } from '../context';
+import { isLocal } from '../context';
+import type { CliContext } from '../open-context';
 import { factsOf } from '../print/view-facts';
 import { allWork } from '../print/work';
 import { heldAnswer, viewOrHeld } from './held-command';

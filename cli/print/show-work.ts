@@ -1,5 +1,7 @@
 // What `holdfast ps` and `holdfast tree` share: agents, turns and sessions, drawn once or again and again.
-import { openContext, type CliContext, type GlobalOptions } from '../context';
+import { openContext } from '../context';
+import type { GlobalOptions } from '../global-options';
+import type { CliContext } from '../open-context';
 import { inertLine } from '../../contracts/text/inert';
 import { isOfThisRelease, releaseText } from '../../workers/process/worker-record';
 import { visibleJson } from './print-json';

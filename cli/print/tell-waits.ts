@@ -1,7 +1,7 @@
 // While a person waits for an agent: what its turn and its sessions wait for, said once each.
 import { setTimeout as delay } from 'node:timers/promises';
 import { inertLine } from '../../contracts/text/inert';
-import type { CliContext } from '../context';
+import type { CliContext } from '../open-context';
 import { parseSessionWorkflowId } from '../../contracts/ids';
 import { sameServer, sameSession, type GivenOptions } from './next-step';
 import { note } from '../terminal/terminal-style';

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { wayToHost, type Way } from '../../gateway/terminals/way-to-host';
-import type { CliContext, SessionOptions } from '../context';
+import type { SessionOptions } from '../global-options';
+import type { CliContext } from '../open-context';
 
 export interface WayOptions extends SessionOptions {
   tokenFile?: string;

@@ -112,7 +112,8 @@ const MAX_WIRE_NAME = 64;
 
 /** Providers want ids unique in a conversation; some of them, and our other dialects, restart in each reply. */
 function wireId(callId: string, taken: Set<string>): string {
-  const base = callId.slice(0, MAX_WIRE_ID);
+  // A reply that was recorded as its server sent it may have an id that is no text.
+  const base = String(callId).slice(0, MAX_WIRE_ID);
   let id = base;
   for (let number = 2; taken.has(id); number++) id = `${base}_${number}`;
   taken.add(id);
