@@ -302,7 +302,7 @@ async function shownBy(line: Line, tty: boolean, json: boolean): Promise<Shown> 
 
 function argumentsOf({ args, isAlone, data = bare }: Line): string[] {
   const given = args.map((arg) => arg.replace(/KEY$/, uniqueId('key')));
-  if (args[0] === 'check') return given;
+  if (['check', 'completion'].includes(args[0] ?? '')) return given;
   const server = isAlone ? [] : ['--address', testAddress(), '--namespace', namespace];
   return [...given, '--data', data, ...server];
 }
