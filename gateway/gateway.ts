@@ -149,7 +149,7 @@ async function closeServer(server: Server): Promise<void> {
   server.closeIdleConnections();
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
-    // Streams of events end by themselves now; whoever does not read must not keep us.
+    // Streams of events end by themselves now. A client that does not read must not keep the gateway from ending.
     setTimeout(() => server.closeAllConnections(), 1_000).unref();
   });
 }

@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../contracts/ids';
 import { absoluteFolder } from '../../exec/working-folder';
+import { sessionsText } from '../../contracts/workspaces/change-texts';
 import { fitLines } from '../../contracts/payload-size';
 import { REWIND_BEGAN, type WorkspaceActivities } from '../../contracts/workspaces/requests-to-hosts';
 import type { HostAccess } from '../../exec/host/host-access';
@@ -52,7 +53,10 @@ export function createWorkspaceActivities({
         const files = await workspaces
           .rewind({ agent, cwd: folderOf(cwd), ...request })
           .catch(async (err: unknown) => {
-            throw namingRunning(err, await runningOf(sessions, { agent, host }));
+            if (!(err instanceof HoldfastError) || err.code !== 'workspace_changed') throw err;
+            // What runs in the agent's own sessions may have changed the files, and will again.
+            const running = await runningOf(sessions, { agent, host });
+            throw running.length === 0 ? err : err.withFacts({ running: sessionsText(running) });
           });
         return { files, running: await runningOf(sessions, { agent, host }) };
       }, progress);
@@ -95,13 +99,6 @@ export function createWorkspaceActivities({
       });
     },
   };
-}
-
-/** What runs in the agent's own sessions may have changed the files, and will again. */
-function namingRunning(err: unknown, running: readonly number[]): unknown {
-  if (!(err instanceof HoldfastError) || err.code !== 'workspace_changed' || running.length === 0) return err;
-  const named = `session${running.length === 1 ? '' : 's'} ${running.join(', ')}`;
-  return err.withFacts({ running: named });
 }
 
 /** Sessions of the agent here in which a command runs; one that does not answer counts as running. */

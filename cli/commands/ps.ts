@@ -1,12 +1,10 @@
 // `holdfast ps`: agents, turns and sessions in a table.
 import { action, examples, type Define } from '../define-command';
-import { showWork, type PsOptions } from '../print/show-work';
+import { ofWork, showWork, type PsOptions } from '../print/show-work';
 import { table } from '../print/work-lines';
 
 export const define: Define = (command) =>
-  command
-    .option('--all', 'also what has ended lately, and who ended it')
-    .option('--watch', 'keep refreshing')
+  ofWork(command)
     .addHelpText(
       'after',
       examples(

@@ -3,14 +3,12 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { agentId } from '../arguments';
 import type { CliContext } from '../open-context';
 import { action, examples, type Define } from '../define-command';
-import { showWork, type PsOptions } from '../print/show-work';
+import { ofWork, showWork, type PsOptions } from '../print/show-work';
 import { allWork, type Work } from '../print/work';
 import { family, forest } from '../print/work-lines';
 
 export const define: Define = (command) =>
-  command
-    .option('--all', 'also what has ended lately, and who ended it')
-    .option('--watch', 'keep refreshing')
+  ofWork(command)
     .addHelpText(
       'after',
       examples('holdfast tree', 'holdfast tree review --watch', 'holdfast tree review --json'),

@@ -1,5 +1,6 @@
 // What `holdfast ps` and `holdfast tree` share: agents, turns and sessions, drawn once or again and again.
 import { openContext } from '../context';
+import type { Define } from '../define-command';
 import type { GlobalOptions } from '../global-options';
 import type { CliContext } from '../open-context';
 import { inertLine } from '../../contracts/text/inert';
@@ -14,6 +15,12 @@ export interface PsOptions extends GlobalOptions {
   all?: boolean;
   watch?: boolean;
 }
+
+/** The options of both. */
+export const ofWork: Define = (command) =>
+  command
+    .option('--all', 'also what has ended lately, and who ended it')
+    .option('--watch', 'keep refreshing');
 
 export async function showWork(
   options: PsOptions & Pick<WorkChoice, 'patienceMs'>,

@@ -1,6 +1,14 @@
 // What happened to files, in words. Pure.
 import type { Message } from '../../contracts/agents/agent';
-import { changedIn, countsText, movedAsideText } from '../../contracts/workspaces/change-texts';
+import {
+  changedIn,
+  countsText,
+  firstOf,
+  movedAsideText,
+  notRestoredText,
+  outcomeText,
+  sessionsText,
+} from '../../contracts/workspaces/change-texts';
 import type { RewindResult, RewoundPart } from '../../contracts/workspaces/rewinds';
 import type { CheckpointOutcome, FileChange, RewoundFiles } from '../../contracts/workspaces/checkpoints';
 import { howMany } from '../text/how-many';
@@ -25,15 +33,10 @@ export function checkpointWords({
   step: number;
   outcome: CheckpointOutcome;
 }): Told | null {
-  if (outcome.state !== 'kept') {
-    const what = outcome.state === 'off' ? 'no checkpoints' : 'checkpoint missing';
-    return { text: `${what}: ${outcome.reason} (step ${step})`, hasDiff: false };
-  }
-  const { changes, files, skipped } = outcome;
-  if (before || (changes && changedIn(changes) === 0)) return null;
-  const what = changes ? countsText(changes) : howMany(files, 'file');
-  const left = skipped ? `; ${skipped.count} left out` : '';
-  return { text: `files after step ${step}: ${what}${left}`, hasDiff: true };
+  const text = outcomeText(outcome);
+  if (outcome.state !== 'kept') return { text: `${text} (step ${step})`, hasDiff: false };
+  if (before || (outcome.changes && changedIn(outcome.changes) === 0)) return null;
+  return { text: `files after step ${step}: ${text}`, hasDiff: true };
 }
 
 /** The moment that a rewind brings back. */
@@ -52,15 +55,10 @@ export const REWOUND_PARTS_IN_WORDS: readonly [RewoundPart, string][] = [
   ['conversation', 'conversation'],
 ];
 
-/** For example `session 0` or `sessions 0, 2`. */
-export const sessionsText = (sessions: readonly number[]): string =>
-  `session${sessions.length === 1 ? '' : 's'} ${sessions.join(', ')}`;
-
 /** For example `1 file is not as it was: big (it is missing)`. */
 export function notRestoredWords({ count, first }: NonNullable<RewoundFiles['notRestored']>): string {
-  const named = first.map(({ path, why }) => `${path} (${why})`).join(', ');
-  const more = first.length > 0 && count > first.length ? ` and ${count - first.length} more` : '';
-  return `${count} ${count === 1 ? 'file is not as it was' : 'files are not as they were'}${named && `: ${named}`}${more}`;
+  const named = first.map(({ path, why }) => `${path} (${why})`);
+  return `${notRestoredText(count)}${named.length > 0 ? `: ${firstOf(named, count)}` : ''}`;
 }
 
 /** What a rewind has done. */

@@ -37,7 +37,9 @@ function cellWidths(): Widths {
   const knownProperties = (codePoint: number): number => {
     // Most text.
     if (codePoint >= 0x20 && codePoint < 0x7f) return 2;
-    const properties = known.get(codePoint) ?? propertiesOf(codePoint);
+    const before = known.get(codePoint);
+    if (before !== undefined) return before;
+    const properties = propertiesOf(codePoint);
     known.set(codePoint, properties);
     return properties;
   };

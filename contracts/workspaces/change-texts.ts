@@ -18,9 +18,17 @@ export const notRestoredText = (count: number): string =>
 export function movedAsideText({ count, first }: MovedFiles): string {
   const what = `${counted(count, 'file or folder', 'files or folders')} ${count === 1 ? 'was' : 'were'} in the way`;
   if (first.length === 0) return `${what} and moved aside`;
-  const named = first.map(({ path, to }) => `${path} is ${to} now`).join(', ');
-  return `${what}: ${named}${count > first.length ? ` and ${count - first.length} more` : ''}`;
+  const named = first.map(({ path, to }) => `${path} is ${to} now`);
+  return `${what}: ${firstOf(named, count)}`;
 }
+
+/** The first few of so many. */
+export const firstOf = (named: readonly string[], count: number): string =>
+  `${named.join(', ')}${count > named.length ? ` and ${count - named.length} more` : ''}`;
+
+/** For example `session 0` or `sessions 0, 2`. */
+export const sessionsText = (sessions: readonly number[]): string =>
+  `session${sessions.length === 1 ? '' : 's'} ${sessions.join(', ')}`;
 
 /** How many paths. */
 export const changedIn = ({ added, modified, deleted }: ChangeCounts): number => added + modified + deleted;

@@ -29,7 +29,7 @@ export const writeFileTool: Tool<z.infer<typeof argsSchema>, z.infer<typeof resu
     const full = onHost(hostOf(context), path);
     try {
       if (createDirs) await makeFolders(dirname(full));
-      await refuseChangedSince(context.askedAt, full, { path, isSame: (text) => text === content });
+      await refuseChangedSince(context.askedAt, full, { path, content });
       const prepared = await prepareWrite(full, content);
       try {
         await prepared.commit();

@@ -130,16 +130,18 @@ function partsOf(options: HostWorkerOptions) {
     ...{ completion, access, audit, ofFiles, doors, presence },
     channel: new ToolChannel({ client, sessions, tools, blobs, rulings, offers, traceOf, log }),
     gate: new CommandGate(checks, policy, audit),
-    looks: looksOf(options, completion),
+    looks: looksOf(options, { completion, serverTime }),
   };
 }
 
 /** What is looked at again and again. */
-function looksOf(options: HostWorkerOptions, completion: CommandCompletion) {
-  const { host, sessions, client, ownership, log } = options;
+function looksOf(
+  options: HostWorkerOptions,
+  { completion, serverTime }: { completion: CommandCompletion; serverTime: () => Promise<number> },
+) {
+  const { host, sessions, client, log } = options;
   const sweep = new OrphanSweep({ client: client.temporal, sessions, host, log });
   const logs = logLooks({ sessions, host, maxBytes: options.logBytes, log });
-  const serverTime = (): Promise<number> => ownership.serverTime();
   const retention = retentionLooks({ sessions, host, keepMs: options.keepMs, serverTime, log });
   const gauges =
     options.metrics &&
