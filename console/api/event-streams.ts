@@ -25,6 +25,8 @@ export const SILENT_MS = 40_000;
 export const waitBefore = (attempt: number): number =>
   Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 10));
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 export type Handlers = Record<string, (data: never) => void>;
 
 interface StreamOptions {
@@ -115,9 +117,15 @@ class EventStream {
       if (!this.isOver && this.source && this.source.readyState !== EventSource.OPEN) this.trouble(true);
     };
     const { check = () => callApi('GET', '/v1/me') } = this.options;
-    check().then(tell, tell);
+    const refused = this.source;
+    const answered = Promise.race([check().then(tell, tell), pause(LONGEST_WAIT_MS)]);
+    const again = async (): Promise<void> => {
+      // It may end the stream.
+      await answered;
+      if (this.source === refused && !this.isOver) this.open();
+    };
     clearTimeout(this.silence);
-    this.timer = setTimeout(() => this.open(), waitBefore(this.attempt++));
+    this.timer = setTimeout(() => void again(), waitBefore(this.attempt++));
   }
 
   /** The connection has shown a sign of life. */

@@ -43,7 +43,7 @@ export async function withConcessions<T>(
       for (const each of named) if (call.refused.size < MAX_REMEMBERED) call.refused.add(remembered(each));
       return answer;
     } catch (err) {
-      if (!refusesRequest(err)) throw err;
+      if (!refusesRequest(err) || refusesImages(err, call)) throw err;
       const open = all.filter((each) => !made.has(each));
       const meant = open.filter((each) => each.named.test(err.message));
       const next = meant.length > 0 ? meant : open.filter(({ unnamed }) => unnamed).slice(0, 1);
@@ -53,6 +53,10 @@ export async function withConcessions<T>(
     }
   }
 }
+
+/** The caller asks again without them. */
+const refusesImages = (err: Error, { images }: WireCall): boolean =>
+  images !== undefined && images.size > 0 && /image|vision|multi-?modal/i.test(err.message);
 
 function ofConversation({ messages }: WireCall): Concession[] {
   const extras = messages.flatMap((message) => (message.role === 'assistant' ? [message.extras] : []));

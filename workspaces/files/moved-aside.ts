@@ -3,7 +3,7 @@ import { foldersOn, type BytePath } from '../byte-path';
 import type { Git } from '../git/git-run';
 import { filesIn, type Recorded } from '../git/object-reader';
 import { allFolders, type FilePlan } from './file-plan';
-import type { Inside } from './inside';
+import { isDenied, type Inside } from './inside';
 import type { ReachInside } from './reach-inside';
 
 export interface MovedAside {
@@ -32,9 +32,19 @@ export function movedFor(paths: Iterable<BytePath>, id: string, inside: Inside):
   }
   const moved: MovedAside[] = [];
   for (const path of [...places].sort())
-    for (let number = 0; inside.stats(nameOf(path, id, number)); number++)
+    for (let number = 0; isSeen(nameOf(path, id, number), inside); number++)
       moved.push({ path, to: nameOf(path, id, number) });
   return moved;
+}
+
+/** The plan may have closed a folder for this user. */
+function isSeen(path: BytePath, inside: Inside): boolean {
+  try {
+    return inside.stats(path) !== undefined;
+  } catch (err) {
+    if (isDenied(err)) return false;
+    throw err;
+  }
 }
 
 const isIn = (path: BytePath, folder: BytePath): boolean => path === folder || path.startsWith(`${folder}/`);

@@ -97,8 +97,7 @@ test('a session tells that it waits for input, that it runs, and that it is idle
   await untilTold(session.workflowId, 'running', 'none');
   await session.reset();
   await untilTold(session.workflowId, 'idle', 'none');
-  // Three changes, and the patch of its first notice.
-  expect(await upserts(session.workflowId)).toBe(4);
+  expect(await upserts(session.workflowId)).toBe(3);
   await session.close('seen');
 });
 

@@ -63,7 +63,10 @@ async function carriedOver(host: string, code: string, values: ShownValue[] = []
   const record = newSessionRecord(ref, { cwd: files.directory, yield: QUICK_YIELD });
   const command = newCommand(record, 'held', { code });
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
-  const question = { id: 'held', what: code, hash: 'a', reasons: [], askedAt: expiresAt, expiresAt, values };
+  const question: Approval = {
+    ...{ id: 'held', what: code, hash: 'a', reasons: [], askedAt: expiresAt, expiresAt, values },
+    ...{ agent: ref.agent, place: { host, cwd: files.directory }, runs: 'terminal' },
+  };
   const carried = { ...record, command, approvals: { waiting: [question], answers: {}, cleared: [] } };
   await engine.client.temporal.workflow.start('execSession', {
     ...{ workflowId: sessionWorkflowId(ref), taskQueue: MAIN_TASK_QUEUE, args: [undefined, carried] },

@@ -146,7 +146,8 @@ test.each(['before its answer begins', 'in the middle of its answer'])(
 
 test('calls have no time limit of Node’s beside their own', async () => {
   const key = Symbol.for('undici.globalDispatcher.1');
-  type Dispatcher = { dispatch(options: { headersTimeout?: number; bodyTimeout?: number }): boolean };
+  type Dispatched = { origin: string | URL; headersTimeout?: number; bodyTimeout?: number };
+  type Dispatcher = { dispatch(options: Dispatched): boolean };
   const slots = globalThis as unknown as Record<symbol, Dispatcher | undefined>;
   const servers = await connect({ 'tools/call': (response, message) => say(response, message, 'done') });
   const [usual, send] = [slots[key], globalThis.fetch];
@@ -156,7 +157,7 @@ test('calls have no time limit of Node’s beside their own', async () => {
   };
   globalThis.fetch = (url, init) => {
     const { dispatcher, ...rest } = init as RequestInit & { dispatcher?: Dispatcher };
-    dispatcher?.dispatch({});
+    dispatcher?.dispatch({ origin: new URL(url instanceof Request ? url.url : url).origin });
     return send(url, rest);
   };
   try {

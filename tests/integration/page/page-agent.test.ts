@@ -1,4 +1,5 @@
 // The page of one agent in real Chromium: what is said where, what has changed in files, and what happened when.
+import { setTimeout as delay } from 'node:timers/promises';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkflowNotFoundError } from '@temporalio/client';
@@ -255,7 +256,11 @@ test.each([
   const refused = page.waitForResponse((response) => response.url().endsWith(`${path}/events`));
   let streams = 0;
   await page.route(`**/v1/agents/${path}/events`, (route) => void (streams++, route.continue()));
-  await page.route(`**/v1/agents/${path}`, (route) => void refused.then(() => route.continue()));
+  // Later than the stream would be opened again.
+  await page.route(
+    `**/v1/agents/${path}`,
+    (route) => void refused.then(() => delay(1_500)).then(() => route.continue()),
+  );
   await opened.goto(`agents/${path}`);
   await page.getByRole('alert').waitFor();
   expect(await page.getByText('What happened, and when').count()).toBe(0);
