@@ -110,6 +110,8 @@ export class SessionActor {
     const { command } = this.record;
     const id = exec.id ?? currentUpdateInfo()?.id;
     this.ids.checkCommand(id, exec);
+    // One that was sent before is answered with its end, whatever runs now.
+    if (command?.id !== id && this.ids.isKnownCommand(id)) return;
     if (command?.trouble && !exec.reset) refuseAs(command.trouble);
     if (command && !exec.reset && command.id !== id) refuse('busy', factsOfBusy(this.record, command));
   }
@@ -221,7 +223,8 @@ export class SessionActor {
     if (!this.ids.rememberInput(id, request)) return this.output(reader ? { reader } : {});
     this.ids.inputBegins(id);
     // After earlier signalled input; a key without text, which may be meant to interrupt, goes at once.
-    if (keyboard !== undefined && this.typing.isTyping) await condition(() => !this.typing.isTyping);
+    if (keyboard !== undefined && this.typing.isTyping)
+      await CancellationScope.nonCancellable(() => condition(() => !this.typing.isTyping));
     const { ref, readers } = this.record;
     const text = keyboard ?? (keys.length > 0 ? null : '');
     const from = ownValue(readers, reader) ?? null;
@@ -328,8 +331,18 @@ export class SessionActor {
     );
   }
 
-  /** Runs one activity on the session's host, and applies its view to the session. */
-  private async onHost(
+  /**
+   * Runs one activity on the session's host, and applies its view to the session. A session that is cancelled closes its
+   * terminal: callers get what came of that.
+   */
+  private onHost(
+    work: (host: ReturnType<typeof repeatable>) => Promise<CommandView>,
+    reader?: string,
+  ): Promise<CommandView> {
+    return CancellationScope.nonCancellable(() => this.askedOfHost(work, reader));
+  }
+
+  private async askedOfHost(
     work: (host: ReturnType<typeof repeatable>) => Promise<CommandView>,
     reader?: string,
   ): Promise<CommandView> {

@@ -29,6 +29,10 @@ export class SessionIds {
     if (isOfRunning || isOther(commandIds, id, content)) refuse('id_conflict', { got: id });
   }
 
+  isKnownCommand(id: string | undefined): boolean {
+    return id !== undefined && findId(this.record.commandIds, id) !== undefined;
+  }
+
   /** True the first time; a known id is a repetition. */
   rememberCommand(id: string, request: ExecRequest): boolean {
     return rememberId(this.record.commandIds, id, execContent(request), REMEMBERED_COMMANDS);

@@ -10,14 +10,16 @@ const FOLDERS = [
   'docs',
   'conformance',
   'replay',
+  'simulation',
   'integration/exec/shell',
   'integration/exec/waiting',
 ];
 
-/** But not these, which start dozens of programs. */
+/** But not these, which start dozens of programs or take long. */
 const LEFT_OUT = [
   'docs/tools',
   'docs/upgrading',
+  'simulation/planted-faults',
   'unit/checks/code-checks',
   'unit/tools/files/grep-files-tool',
   'unit/tools/stubs/stubs-hostile',

@@ -1,0 +1,178 @@
+// What holds of sessions and their commands.
+import type { CommandView, ExecRequest, SessionState } from '../../../contracts/sessions/session';
+import type { FactOf, Facts } from '../world/facts';
+import type { Rule } from './rules';
+
+/** With the facts about one command. */
+const begunIn = (facts: Facts, of: string, command: string): FactOf<'begun'>[] =>
+  facts.of('begun').filter((one) => one.of === of && one.command === command);
+
+/** The next session of that name knows nothing of what the one before had accepted: see docs/simulation.md. */
+const hasEnded = (facts: Facts, of: string): boolean =>
+  [...facts.of('terminated'), ...facts.of('closed')].some((one) => one.of === of);
+
+interface AnsweredExec {
+  of: string;
+  command: string;
+  asked: FactOf<'asked'>;
+  answered: FactOf<'answered'>;
+}
+
+function answeredExecs(facts: Facts): AnsweredExec[] {
+  const asked = facts.of('asked').filter(({ message }) => message === 'exec');
+  return facts.of('answered').flatMap((answered) => {
+    const of = asked.find(({ request }) => request === answered.request);
+    return of ? [{ of: of.of, command: (of.content as ExecRequest).id ?? '', asked: of, answered }] : [];
+  });
+}
+
+export const SESSION_RULES: readonly Rule[] = [
+  {
+    name: 'no command begins twice',
+    broken: ({ facts }) => {
+      const begun = facts.of('begun');
+      const again = begun.find((one, at) => begun.findIndex((other) => isSame(one, other)) < at);
+      return again && `${again.command} began twice in ${again.of}`;
+    },
+  },
+  {
+    name: 'what was reported as done was done',
+    broken: ({ facts }) =>
+      firstOf(answeredExecs(facts), ({ of, command, answered: { answer } }) => {
+        const view = answer.is === 'done' ? (answer.value as CommandView) : undefined;
+        if (view && view.commandId !== command) return `${command} was answered with ${view.commandId}`;
+        if (view?.state !== 'exited') return undefined;
+        const ended = facts.of('ended').find((one) => one.of === of && one.command === command);
+        if (ended?.exitCode === view.exitCode) return undefined;
+        return `${command} was reported as ended with ${view.exitCode}; it ended with ${ended?.exitCode ?? 'nothing'}`;
+      }),
+  },
+  {
+    name: 'what was reported as not begun never begins',
+    broken: ({ facts }) =>
+      firstOf(answeredExecs(facts), ({ of, command, answered }) => {
+        const { answer } = answered;
+        if (answer.is !== 'refused' || answer.error.effect !== 'none') return undefined;
+        const others = facts
+          .of('asked')
+          .filter(({ message, content }) => message === 'exec' && (content as ExecRequest).id === command);
+        // Whoever asks for it once more may get it.
+        const isAskedOnce = others.length === 1;
+        const begun = begunIn(facts, of, command)[0];
+        return begun && isAskedOnce && !hasEnded(facts, of)
+          ? `${command} began, and was refused as ${answer.error.code}`
+          : undefined;
+      }),
+  },
+  {
+    name: 'the same command id gives the same result',
+    broken: ({ facts }) => {
+      const all = answeredExecs(facts);
+      return firstOf(all, ({ of, command, answered }) => {
+        if (answered.answer.is !== 'refused' || hasEnded(facts, of)) return undefined;
+        const wasDone = all.some(
+          (one) =>
+            one.of === of &&
+            one.command === command &&
+            one.answered.answer.is === 'done' &&
+            facts.placeOf(one.answered) < facts.placeOf(answered),
+        );
+        return wasDone ? `${command} was done, and then refused as ${answered.answer.error.code}` : undefined;
+      });
+    },
+  },
+  {
+    name: 'nothing of a command begins after its reset or close',
+    broken: ({ facts }) => {
+      const accepted = facts.of('accepted');
+      return firstOf(facts.of('begun'), (begun) => {
+        const at = facts.placeOf(begun);
+        const own = accepted
+          .filter((one) => one.of === begun.of && one.id === begun.command && facts.placeOf(one) < at)
+          .at(-1);
+        if (!own) return undefined;
+        const isBetween = (place: number): boolean => place > facts.placeOf(own) && place < at;
+        const closed = facts.of('closed').find((one) => one.of === begun.of && isBetween(facts.placeOf(one)));
+        if (closed) return `${begun.command} began in ${begun.of} after its close`;
+        const reset = facts.of('reset').find((one) => {
+          const asked = accepted.find(({ of, id }) => of === one.of && id === one.id);
+          if (one.of !== begun.of || !asked) return false;
+          return isBetween(facts.placeOf(one)) && isBetween(facts.placeOf(asked));
+        });
+        return reset && `${begun.command} began in ${begun.of} after the reset ${reset.id}`;
+      });
+    },
+  },
+  {
+    name: 'what needs an approval begins with one for what was shown',
+    broken: ({ facts }) =>
+      firstOf(facts.of('begun'), (begun) => {
+        if (!begun.code.includes('risky')) return undefined;
+        const at = facts.placeOf(begun);
+        const decided = facts.of('decided').filter((one) => facts.placeOf(one) < at && one.of === begun.of);
+        const isApproved = decided.some(
+          ({ question, approved, hash, lasting }) =>
+            approved && ((question === begun.command && hash === `hash of ${begun.code}`) || lasting),
+        );
+        return isApproved ? undefined : `${begun.command} began in ${begun.of} without an approval`;
+      }),
+  },
+  {
+    name: 'an acknowledged input was typed, and a refused one was not',
+    broken: ({ facts }) =>
+      firstOf(facts.of('asked'), ({ message, request, of }) => {
+        if (message !== 'input') return undefined;
+        const answer = facts.of('answered').find((one) => one.request === request)?.answer;
+        const isTyped = facts.of('typed').some((one) => one.input === request && one.of === of);
+        if (answer?.is === 'done' && !isTyped) return `${request} was acknowledged and never typed`;
+        const isRefused = answer?.is === 'refused' && answer.error.effect === 'none';
+        return isRefused && isTyped && !hasEnded(facts, of)
+          ? `${request} was refused as ${answer.error.code}, and typed`
+          : undefined;
+      }),
+  },
+  {
+    name: 'a signal that a session took is carried out, or its state says why not',
+    broken: async (world) => {
+      const { facts } = world;
+      const isLost = ({ of, name, id }: FactOf<'signalled'>): boolean =>
+        name === 'reset' && !hasEnded(facts, of) && !facts.of('reset').some((one) => one.id === id);
+      for (const signalled of facts.of('signalled').filter(isLost)) {
+        const run = world.server.open(signalled.of);
+        const refused = run && (await world.stateOf(run))?.refused;
+        if (refused?.length === 0) return `${signalled.id} was lost`;
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'nothing stays open at rest',
+    broken: async (world) => {
+      for (const run of world.sessions()) {
+        if (!run.isOpen) continue;
+        const state = await world.stateOf(run);
+        const left = state ? leftOf(state) : 'a state that cannot be asked for';
+        if (left !== undefined) return `${run.workflowId} has ${left}`;
+      }
+      return undefined;
+    },
+  },
+];
+
+function leftOf({ command, approvals, toolCalls, status }: SessionState): string | undefined {
+  if (command) return `the command ${command.id} running`;
+  if (approvals.length > 0) return `the approval ${approvals[0]?.id} waiting`;
+  if (toolCalls.open.length > 0) return `the call ${toolCalls.open[0]?.id} open`;
+  return status === 'idle' ? undefined : `the status ${status}`;
+}
+
+const isSame = (one: FactOf<'begun'>, other: FactOf<'begun'>): boolean =>
+  one.of === other.of && one.command === other.command;
+
+function firstOf<T>(all: readonly T[], what: (one: T) => string | undefined): string | undefined {
+  for (const one of all) {
+    const found = what(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,98 @@
+// A world: a server, two workflow workers, a host, and the clients of one agent, all in one order that picks determine.
+import type { SessionState } from '../../../contracts/sessions/session';
+import { Agenda } from '../server/agenda';
+import type { ActivityTask } from '../server/activity-task';
+import { SimulatedServer } from '../server/server';
+import type { Run } from '../server/run';
+import { WorkflowWorkers } from '../worker/workflow-worker';
+import type { WorkflowCode } from '../worker/workflow-code';
+import { ActivityWorker } from './activity-worker';
+import { Clients } from './client';
+import { Facts, type Fact } from './facts';
+import { ModelHost } from './host';
+
+export interface WorldOptions {
+  code: WorkflowCode;
+  /** How many events of a real history each event stands for. */
+  weight: number;
+  /** From so many events on, runs are asked to continue as new. */
+  suggestAt: number;
+  /** Is told of all that happens. */
+  told?: (line: string, at: number) => void;
+}
+
+const WORKERS = 2;
+/** Longer than every time-out and every approval. */
+const REST_MS = 15 * 60_000;
+
+export class World {
+  readonly agenda: Agenda;
+  readonly server: SimulatedServer;
+  readonly facts: Facts;
+  readonly clients: Clients;
+  readonly host: ModelHost;
+  readonly workers: WorkflowWorkers;
+  readonly hostWorker: ActivityWorker;
+
+  constructor({ code, weight, suggestAt, told = () => undefined }: WorldOptions) {
+    const agenda = new Agenda((label) => told(label, agenda.nowMs));
+    const server = new SimulatedServer({ agenda, weight, suggestAt });
+    const facts = new Facts((fact) => told(`  = ${lineOf(fact)}`, agenda.nowMs));
+    this.agenda = agenda;
+    this.server = server;
+    this.facts = facts;
+    this.clients = new Clients(agenda, server, facts);
+    this.host = new ModelHost(agenda, server, facts);
+    const failed = (run: Run, why: string): void => facts.add({ is: 'task-failed', of: run.workflowId, why });
+    this.workers = new WorkflowWorkers({ agenda, server, code, failed }, WORKERS);
+    this.hostWorker = new ActivityWorker('host.local', agenda, server, this.host.activities);
+    this.hostWorker.start();
+    server.accepted = (of, { id, args }) => {
+      const [content] = args as [{ id?: string }?];
+      facts.add({ is: 'accepted', of, id: content?.id ?? id });
+    };
+    server.pollers = { takeTask: (run) => this.workers.offer(run), takeActivity: (task) => this.offer(task) };
+  }
+
+  private offer(task: ActivityTask): void {
+    if (task.queue === this.hostWorker.queue) this.hostWorker.offer(task);
+    else throw new Error(`nobody serves the queue ${task.queue}`);
+  }
+
+  /** All faults are over, programs that run for ever are ended, and everything that may happen does. */
+  async settle(): Promise<void> {
+    this.clients.answersToLose = 0;
+    this.hostWorker.start();
+    while (this.workers.count < WORKERS) this.workers.start();
+    await this.agenda.settle(REST_MS);
+    this.host.endPrograms();
+    await this.agenda.settle(REST_MS);
+  }
+
+  sessions(): Run[] {
+    return [...this.server.workflows.values()].flatMap((runs) => runs.at(-1) ?? []).filter(isSession);
+  }
+
+  stateOf(session: Run): Promise<SessionState | undefined> {
+    return this.workers.query<SessionState>(session, 'state');
+  }
+
+  async end(): Promise<void> {
+    await this.workers.end();
+  }
+}
+
+const isSession = ({ start }: Run): boolean => start.workflowType === 'execSession';
+
+/** A fact as one line of a story. */
+export function lineOf(fact: Fact): string {
+  const { is, ...rest } = fact;
+  const parts = Object.entries(rest).map(([name, value]) => `${name} ${shown(value)}`);
+  return `${is}: ${parts.join(', ')}`;
+}
+
+const SHOWN = 160;
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text === undefined ? '' : text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+}
