@@ -10,6 +10,7 @@ import type { FailedLogins } from './access/failed-logins';
 import type { TokenStore } from './access/token-store';
 import type { AgentFeeds } from './events/agent-feed';
 import type { OverviewFeed } from './events/overview-feed';
+import type { DismissedRuns } from './inbox/dismissed-runs';
 import type { NamedImages } from './images/named-images';
 import type { OidcAccess } from './oidc/oidc-access';
 import type { Waits } from './waits-of-clients';
@@ -35,6 +36,8 @@ export interface GatewayContext {
   /** What is watched for those who follow events. */
   feeds: AgentFeeds;
   overview: OverviewFeed;
+  /** Failed agents that a person has put away. */
+  dismissed: DismissedRuns;
   /** Which images conversations name. */
   images: NamedImages;
   failedLogins: FailedLogins;

@@ -19,6 +19,7 @@ import { OverviewFeed } from './events/overview-feed';
 import type { GatewayContext } from './gateway-context';
 import { createApp, HEALTH, READINESS, serveRoutes, type App } from './http/serve-routes';
 import { openApi } from './http/open-api';
+import { DismissedRuns } from './inbox/dismissed-runs';
 import { NamedImages } from './images/named-images';
 import { OidcAccess } from './oidc/oidc-access';
 import { servePage } from './page';
@@ -36,6 +37,7 @@ export interface GatewayOptions extends Omit<
   | 'feeds'
   | 'over'
   | 'overview'
+  | 'dismissed'
   | 'images'
   | 'waits'
   | 'meter'
@@ -105,13 +107,15 @@ function contextOf(
   over: AbortSignal,
 ): GatewayContext {
   const oidc = issuer ? new OidcAccess(issuer) : null;
+  const dismissed = new DismissedRuns(facts.dataDir);
   return {
     ...facts,
     tokens: new TokenStore(facts.dataDir, oidc?.rules),
     webhooks: new WebhookStore(facts.dataDir),
     oidc,
     feeds: new AgentFeeds(),
-    overview: new OverviewFeed(),
+    overview: new OverviewFeed(dismissed),
+    dismissed,
     images: new NamedImages(),
     failedLogins: new FailedLogins(),
     waits: new Waits(),

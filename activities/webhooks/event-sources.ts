@@ -6,7 +6,7 @@ import { wasReset } from '../../client/agents/reset-runs';
 import { listWorkflows } from '../../client/delivery/list-workflows';
 import { lacksAttribute } from '../../client/delivery/with-attributes';
 import type { HostNamespaces } from '../../client/hosts/host-namespaces';
-import { readNotice, type Notice } from '../../contracts/agents/notices';
+import { readNotice, type Notice, type NoticeKind } from '../../contracts/agents/notices';
 import { fromFailure } from '../../contracts/errors/failure';
 import { ID_PATTERN, parseSessionWorkflowId } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
@@ -152,12 +152,14 @@ function noticesIn({ workflowId, searchAttributes }: WorkflowExecutionInfo): Fou
   const place = session ? { host: session.host, session: session.session } : null;
   return texts.flatMap((text) => {
     const notice = readNotice(text);
-    return notice ? [noticed(notice, { agent, workflowId, session: place })] : [];
+    // That a turn failed is in its end, which is an event of its own.
+    if (!notice || notice.kind === 'failed') return [];
+    return [noticed({ ...notice, kind: notice.kind }, { agent, workflowId, session: place })];
   });
 }
 
 function noticed(
-  { kind, id, at }: Notice,
+  { kind, id, at }: Notice & { kind: Exclude<NoticeKind, 'failed'> },
   place: { agent: string; workflowId: string; session: { host: string; session: number } | null },
 ): FoundEvent {
   const { agent, workflowId, session } = place;

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { AgentState } from '../../contracts/agents/agent';
+import { latestFailure, type ListedFailure } from '../../contracts/agents/failures';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MESSAGE_MEMO, SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import { listAgentsSchema } from '../../contracts/schemas/agent-list';
@@ -34,6 +35,8 @@ export interface AgentEntry {
   startedAt: string;
   /** The agent that has started it; null for the topmost. */
   parent: string | null;
+  /** Its last turn ended without what was asked for: `why` is an error's code, or the reason of the end. */
+  failure: ListedFailure | null;
   /** Null while it is open. `how` is Temporal's word: `completed`, `failed`, `canceled`, `terminated`, `timed_out`. */
   end: { at: string | null; how: string } | null;
 }
@@ -136,6 +139,8 @@ function entryOf(info: WorkflowExecutionInfo): AgentEntry {
   };
   const isOpen = status.name === 'RUNNING';
   const message = memo?.[MESSAGE_MEMO];
+  const notices = searchAttributes[SEARCH_ATTRIBUTES.notices] ?? [];
+  const hasFailed = told(SEARCH_ATTRIBUTES.waitsFor) === 'retry' && status.name !== 'CONTINUED_AS_NEW';
   return {
     id: workflowId.replace(/^agent\//, ''),
     workflowId,
@@ -145,6 +150,7 @@ function entryOf(info: WorkflowExecutionInfo): AgentEntry {
     message: typeof message === 'string' ? message : null,
     startedAt: startTime.toISOString(),
     parent: /^agent\/(.+)$/.exec(parentExecution?.workflowId ?? '')?.[1] ?? null,
+    failure: (hasFailed && latestFailure(notices)) || null,
     end: isOpen ? null : { at: closeTime?.toISOString() ?? null, how: status.name.toLowerCase() },
   };
 }

@@ -13,7 +13,7 @@ import {
   InternalWorkflowStartOptionsSymbol,
   type InternalWorkflowStartOptions,
 } from '@temporalio/client/lib/internal';
-import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
+import { TerminatedFailure } from '@temporalio/common';
 import type {
   AgentInput,
   AgentOverview,
@@ -49,7 +49,7 @@ import { grpcCode, UNIMPLEMENTED } from '../delivery/grpc-code';
 import { describeWorkflow, listWorkflows } from '../delivery/list-workflows';
 import { deliverQuery, sendSignal, sendUpdate } from '../delivery/send-message';
 import { withAttributes, type StartAttributes } from '../delivery/with-attributes';
-import { isOver } from '../delivery/workflow-end';
+import { failureText, isOver } from '../delivery/workflow-end';
 
 /** How many possible fork places an error shows. */
 const SHOWN_BEGINNINGS = 20;
@@ -112,7 +112,8 @@ export class AgentHandle {
           const next = err.cause instanceof TerminatedFailure ? await this.laterRun() : undefined;
           if (next === undefined || next === awaited)
             throw (
-              fromFailure(err.cause) ?? new HoldfastError('agent_ended', { agent: this.id, how: endOf(err) })
+              fromFailure(err.cause) ??
+              new HoldfastError('agent_ended', { agent: this.id, how: failureText(err) })
             );
           // The SDK follows no reset. The run that it waits for now may be the terminated one: then it says so again.
           awaited = next;
@@ -207,8 +208,17 @@ export class AgentHandle {
 
   /** Ends the turn, closes the sessions, ends the agent. */
   async stop(reason?: string): Promise<void> {
-    const request = parseRequest(MESSAGES.stop, reason === undefined ? {} : { reason });
-    await deliver(this.delivery, () => sendSignal(this.handle, MESSAGES.stop, request));
+    await this.signal(MESSAGES.stop, reason === undefined ? {} : { reason });
+  }
+
+  /** Puts away that its last turn failed. @param turn only if that one was the last */
+  async dismiss(turn?: number): Promise<void> {
+    await this.signal(MESSAGES.dismiss, turn === undefined ? {} : { turn });
+  }
+
+  private async signal<Request>(message: Sent<Request, void, 'signal'>, request: Request): Promise<void> {
+    const parsed = parseRequest(message, request);
+    await deliver(this.delivery, () => sendSignal(this.handle, message, parsed));
   }
 
   /** What it is doing: its own state, its turn's and its sessions'. `ownState` is one query instead of several. */
@@ -383,13 +393,6 @@ type StartMemo = Record<typeof START_ID | typeof START_CONTENT, string>;
 
 const ownRun = (own: StartMemo, { memo }: { memo?: WorkflowExecutionInfo['memo'] }): boolean =>
   memo?.[START_ID] === own[START_ID];
-
-/** How an agent ended, if it could not report that itself. */
-function endOf({ cause, message }: WorkflowFailedError): string {
-  if (cause instanceof CancelledFailure) return 'it was cancelled';
-  if (cause instanceof TerminatedFailure) return `it was terminated: ${cause.message}`;
-  return cause?.message ?? message;
-}
 
 const sendRequest = (message: string, mode: SendOptions['mode'], id: string): SendRequest =>
   parseRequest(MESSAGES.send, { id, message, ...(mode !== undefined && { mode }) });

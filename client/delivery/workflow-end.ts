@@ -1,5 +1,11 @@
 // Whether and how a workflow ended; for a terminated one also by whom and why, which only its history records.
-import type { Client, WorkflowExecutionInfo, WorkflowExecutionStatusName } from '@temporalio/client';
+import type {
+  Client,
+  WorkflowExecutionInfo,
+  WorkflowExecutionStatusName,
+  WorkflowFailedError,
+} from '@temporalio/client';
+import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
 
 /** Any other status, such as `PAUSED` or one unknown to this SDK, counts as alive. */
 const OVER: readonly WorkflowExecutionStatusName[] = [
@@ -29,4 +35,11 @@ export async function describeEnd(
   });
   const { identity, reason } = history?.events?.[0]?.workflowExecutionTerminatedEventAttributes ?? {};
   return `${name}${identity ? ` by ${identity}` : ''}${reason ? `: ${reason}` : ''}`;
+}
+
+/** How one ended that could not report that itself. */
+export function failureText({ cause, message }: WorkflowFailedError): string {
+  if (cause instanceof CancelledFailure) return 'it was cancelled';
+  if (cause instanceof TerminatedFailure) return `it was terminated: ${cause.message}`;
+  return cause?.message ?? message;
 }

@@ -15,6 +15,8 @@ export interface AgentEntry {
   startedAt: string;
   /** The agent that has started it; null for the topmost. */
   parent: string | null;
+  /** Its last turn ended without what was asked for. */
+  failure: { turn: number; why: string; at: string } | null;
   /** Null while it is open. `how` is Temporal's word. */
   end: { at: string | null; how: string } | null;
 }

@@ -11,6 +11,7 @@ import { RewindButton, RewindsOfAgent } from '../files/rewinds';
 import { AgentActs } from '../parts/agent-acts';
 import { AgentTreeView } from '../parts/agent-tree';
 import { ApprovalCard } from '../parts/approval';
+import { FailureAnswer } from '../parts/failure';
 import { Conversation } from '../parts/conversation/conversation';
 import { ForkButton } from '../parts/conversation/fork';
 import { ExactText } from '../text/exact-text';
@@ -76,7 +77,11 @@ function Work({ id, stream, isEnded }: WorkProps): VNode {
       )}
       {state?.turn && !isEnded && <CurrentStep turn={state.turn} />}
       {state?.lastResult && state.currentTurn === null && (
-        <LastTurn result={state.lastResult} isEnded={isEnded} />
+        <LastTurn
+          result={state.lastResult}
+          isEnded={isEnded}
+          answer={mayChange ? <FailureOf state={state} isEnded={isEnded} /> : null}
+        />
       )}
       <Waiting id={id} />
       {isOther && (
@@ -99,6 +104,14 @@ function Work({ id, stream, isEnded }: WorkProps): VNode {
       )}
     </div>
   );
+}
+
+/** While nobody has gone on or put it away; of one that has ended, the inbox knows that. */
+function FailureOf({ state, isEnded }: { state: AgentOverview; isEnded: boolean }): VNode | null {
+  const { agent, runId, turns: turn, waits } = state;
+  const isListed = inbox.value?.some(({ run }) => run?.runId === runId);
+  if (isEnded ? !isListed : waits?.for !== 'retry') return null;
+  return <FailureAnswer agent={agent} run={{ runId, isOpen: !isEnded, turn }} />;
 }
 
 interface SaidProps {

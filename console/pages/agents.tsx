@@ -17,6 +17,7 @@ const ROW_PX = 56;
 const PAGE = 1_000;
 const FILTERS = [
   { name: 'Open', query: {} },
+  { name: 'Failed', query: { waitsFor: 'retry', ended: 'true' } },
   { name: 'Working', query: { state: 'working' } },
   { name: 'Idle', query: { state: 'idle' } },
   { name: 'Waiting for approval', query: { waitsFor: 'approval' } },

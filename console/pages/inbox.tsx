@@ -6,7 +6,7 @@ import { inbox, keyOf } from '../api/overview';
 import { linkTo } from '../api/place';
 import { ApprovalCard } from '../parts/approval';
 import { ExactText } from '../text/exact-text';
-import { Failure } from '../parts/conversation/last-turn';
+import { FailureAnswer } from '../parts/failure';
 import { Empty, Since } from '../parts/notes';
 import { PromptCard } from '../parts/prompt';
 
@@ -27,8 +27,8 @@ export function InboxPage(): VNode {
         <Empty>
           <h2>Nothing waits for you</h2>
           <p>
-            Approvals, programs that wait for input, and failed agents appear here. Look at the{' '}
-            <a href={linkTo('agents')}>agents</a>, or <a href={linkTo('start')}>start one</a>.
+            Approvals, programs that wait for input, and agents that stopped without an answer appear here.
+            Look at the <a href={linkTo('agents')}>agents</a>, or <a href={linkTo('start')}>start one</a>.
           </p>
         </Empty>
       )}
@@ -40,7 +40,7 @@ export function InboxPage(): VNode {
 }
 
 function Item({ item }: { item: InboxItem }): VNode {
-  const { kind, agent, since, text, approval, session, failure } = item;
+  const { kind, agent, since, text, approval, session, failure, run } = item;
   return (
     <article class={`card ${kind}`} aria-label={`${agent}: ${text}`}>
       <header>
@@ -55,7 +55,20 @@ function Item({ item }: { item: InboxItem }): VNode {
       </header>
       {approval && <ApprovalCard approval={approval} />}
       {session && <PromptCard agent={agent} waiting={session} />}
-      {failure && <Failure message={failure.message} />}
+      {failure && (
+        <p>
+          <ExactText text={failure.message} />{' '}
+          <span class="quiet">
+            <ExactText text={failure.next} />
+          </span>
+        </p>
+      )}
+      {run?.parent && (
+        <p class="quiet">
+          It is a sub-agent of <a href={linkTo('agents', run.parent)}>{run.parent}</a>, which was told.
+        </p>
+      )}
+      {run && <FailureAnswer agent={agent} run={run} hasField />}
     </article>
   );
 }

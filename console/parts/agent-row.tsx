@@ -14,12 +14,12 @@ const INDENT_PX = 20;
 const MOST_INDENTS = 5;
 
 export function AgentRow({ entry, depth }: Branch): VNode {
-  const { id, state: told, waitsFor, message, startedAt, end } = entry;
+  const { id, state: told, waitsFor, message, startedAt, end, failure } = entry;
   const seen = useSeenState(id, end ? null : JSON.stringify([told, waitsFor]));
   const indent = Math.min(depth, MOST_INDENTS) * INDENT_PX;
   return (
     <a class={`agent-row${seen ? ' seen' : ''}`} href={linkTo('agents', id)}>
-      <State state={waitOf(id, waitsFor) ?? end?.how ?? told} />
+      <State state={waitOf(id, waitsFor) ?? (failure ? 'failed' : (end?.how ?? told))} />
       <span class="id" style={{ paddingLeft: `${indent}px` }}>
         {depth > 0 && <span aria-hidden="true">↳ </span>}
         {id}
@@ -28,7 +28,7 @@ export function AgentRow({ entry, depth }: Branch): VNode {
         <span class="first">
           <ExactText text={message ?? ''} />
         </span>
-        {seen && <Doing state={seen} />}
+        {failure ? <Failed why={failure.why} /> : seen && <Doing state={seen} />}
       </span>
       <span class="quiet cost">{seen?.usage && money(seen.usage.costUsd)}</span>
       <span class="quiet age">
@@ -37,6 +37,13 @@ export function AgentRow({ entry, depth }: Branch): VNode {
     </a>
   );
 }
+
+/** By the reason of the turn's end, or the code of an error. */
+const Failed = ({ why }: { why: string }): VNode => (
+  <span class="now failed">
+    No answer: {Object.hasOwn(WHY, why) ? WHY[why as keyof typeof WHY] : why.replaceAll('_', ' ')}
+  </span>
+);
 
 function Doing({ state: { turn, lastResult, currentTurn } }: { state: AgentOverview }): VNode | null {
   if (turn)

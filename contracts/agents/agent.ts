@@ -248,6 +248,11 @@ export interface RecoverRequest {
   reason?: string | undefined;
 }
 
+export interface DismissRequest {
+  /** The turn that is meant: if another one was the last, nothing happens. Default: the last one. */
+  turn?: number | undefined;
+}
+
 export interface StopRequest {
   reason?: string;
 }

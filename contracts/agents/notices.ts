@@ -1,8 +1,8 @@
-// What a session or a turn has to tell that must not be missed: that it began to wait for somebody, or lost its shell.
+// What a workflow has to report that must not be missed: that it began to wait for somebody, lost its shell, or failed.
 // A search attribute holds the last ones: unlike the state, they are still there when nobody looked at that moment. Pure.
 import { sha256 } from '../sha256';
 
-export const NOTICE_KINDS = ['input', 'person', 'approval', 'lost'] as const;
+export const NOTICE_KINDS = ['input', 'person', 'approval', 'lost', 'failed'] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 
 /** The same id is the same wait, or the same loss. */

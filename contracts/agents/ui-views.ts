@@ -9,7 +9,10 @@ const OPEN = 'ExecutionStatus="Running"';
 const AGENTS = `WorkflowType="${WORKFLOWS.agent}"`;
 
 export const UI_VIEWS = [
-  { name: 'Waits for somebody', query: `${OPEN} AND ${waitsFor} IN ("input", "approval", "person")` },
+  {
+    name: 'Waits for somebody',
+    query: `${OPEN} AND ${waitsFor} IN ("input", "approval", "person", "retry")`,
+  },
   { name: 'Agents at work', query: `${OPEN} AND ${AGENTS} AND ${state}="working"` },
   { name: 'Idle agents', query: `${OPEN} AND ${AGENTS} AND ${state}="idle"` },
   {

@@ -38,7 +38,7 @@ export interface AgentTree {
   agents: AgentTree[];
 }
 
-/** Something that waits for a person, or that has failed. */
+/** Something that waits for a person: also an agent that stopped without what was asked for. */
 export interface InboxItem {
   kind: 'approval' | 'input' | 'failed';
   agent: string;
@@ -58,6 +58,9 @@ export interface InboxItem {
     /** For `prompt` of an answer. */
     prompt?: SeenPrompt;
   };
+  /** Of a failed agent. `isOpen`: it goes on with the next message. `turn`: the one that failed, if it is known. */
+  run?: { runId: string; isOpen: boolean; parent: string | null; turn: number | null };
+  /** Absent while it is not known. */
   failure?: { code: string; message: string; next: string };
 }
 

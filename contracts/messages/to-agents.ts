@@ -2,6 +2,7 @@
 import type {
   AgentResult,
   AgentState,
+  DismissRequest,
   RecoverRequest,
   SendRequest,
   StopRequest,
@@ -70,6 +71,13 @@ export const AGENT_MESSAGES = {
     does: 'End the turn, close the sessions, end the agent',
     examples: [{ reason: 'enough' }],
     request: { schema: 'stopSchema', what: 'The stop request' },
+  }),
+  dismiss: signal<DismissRequest>({
+    name: 'dismiss',
+    from: 'anyone',
+    does: 'Put away that the last turn failed: it is no longer listed as waiting for a retry',
+    examples: [{}, { turn: 3 }],
+    request: { schema: 'dismissSchema', what: 'The dismissal' },
   }),
   spawn: update<SpawnRequest, { agentId: string }>({
     name: 'spawn',

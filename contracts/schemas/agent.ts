@@ -127,6 +127,7 @@ export const agentsWaitSchema = z.strictObject({
   mode: z.optional(z.enum(['all', 'any'])),
   timeoutMs: z.optional(milliseconds),
 });
+export const dismissSchema = z.strictObject({ turn: z.optional(z.int().check(z.minimum(1))) });
 export const stopSchema = z.strictObject({ reason: z.optional(z.string().check(z.maxLength(1_000))) });
 
 /** As models and scripts write it. An id may still be a reference; the agent reports invalid ones. */

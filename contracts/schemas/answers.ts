@@ -14,6 +14,7 @@ import type { Approval } from '../tools/approvals';
 import { ERROR_CODES, type ErrorCode, type HoldfastError } from '../errors/holdfast-error';
 import type { JsonSchema, JsonValue } from '../json';
 import type { OpenQuestion } from '../agents/questions';
+import { WAITS } from '../agents/waits';
 import type { HostState } from '../sessions/remote-hosts';
 import { RUNTIMES, type CommandView, type SessionState, type WaitResult } from '../sessions/session';
 import type { AgentsWaitResult } from '../agents/sub-agents';
@@ -195,7 +196,7 @@ export const turnResult = z.object({
 });
 
 const wait = z.object({
-  for: z.enum(['message', 'input', 'approval', 'agents', 'person', 'quota', 'model', 'tools', 'turn']),
+  for: z.enum(WAITS),
   since: time,
   workflowId: text,
 });

@@ -12,7 +12,7 @@ import {
 } from '../gateway/api';
 import { TIME_LINE_KINDS, type TimeLine } from '../gateway/time-line';
 import type { RegistryRecord } from '../tools/registry-record';
-import { agentInputSchema, rewindSchema, sendSchema } from './agent';
+import { agentInputSchema, dismissSchema, rewindSchema, sendSchema } from './agent';
 import { listAgentsSchema } from './agent-list';
 import * as answers from './answers';
 import { execSchema, idSchema, inputSchema, outputSchema, resetSchema, waitRequestSchema } from './session';
@@ -79,9 +79,16 @@ export const forkBody = z.extend(z.partial(ownInput), {
   at: z.optional(whole(0, 1_000_000)),
   files: z.optional(z.boolean()),
 });
+const runId = text.check(z.minLength(1), z.maxLength(100));
 /** Ids are the header `Idempotency-Key`. */
 export const messageBody = z.omit(sendSchema, { id: true });
 export const rewindBody = z.omit(rewindSchema, { id: true });
+export const retryBody = z.strictObject({
+  message: z.optional(sendSchema.shape.message),
+  runId: z.optional(runId),
+  id: z.optional(idSchema),
+});
+export const dismissBody = z.extend(dismissSchema, { runId });
 export const reasonBody = z.omit(resetSchema, { id: true });
 export const execBody = z.omit(execSchema, { id: true });
 export const inputBody = z.omit(inputSchema, { id: true });
@@ -118,6 +125,7 @@ const agentEntry = z.object({
   message: orNull(text),
   startedAt: text,
   parent: orNull(text),
+  failure: orNull(z.object({ turn: z.int(), why: text, at: text })),
   end: orNull(z.object({ at: orNull(text), how: text })),
 });
 export const agentList = items(agentEntry);
@@ -175,6 +183,7 @@ export const approvalPage = z.extend(items(keyedApproval), {
   unread: z.array(text),
 });
 
+const failure = z.object({ code: text, message: text, next: text });
 const inboxItem = z.object({
   kind: z.enum(['approval', 'input', 'failed']),
   ...{ agent: text, since: text, text },
@@ -185,7 +194,10 @@ const inboxItem = z.object({
       prompt: z.optional(z.object({ command: text, since: text })),
     }),
   ),
-  failure: z.optional(z.object({ code: text, message: text, next: text })),
+  run: z.optional(
+    z.object({ runId: text, isOpen: z.boolean(), parent: orNull(text), turn: orNull(z.int()) }),
+  ),
+  failure: z.optional(failure),
 }) as unknown as z.ZodMiniType<InboxItem>;
 export const inbox = z.extend(items(inboxItem), { unread: z.array(text) });
 

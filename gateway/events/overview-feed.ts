@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEntry } from '../../client/agents/agent-directory';
 import { mayUse, type Caller } from '../access/grants';
 import type { HoldfastClient } from '../../client/holdfast-client';
+import type { DismissedRuns } from '../inbox/dismissed-runs';
 import { inboxOf, readInbox, type Inbox } from '../inbox/read-inbox';
 import { knownError } from '../../system/known-error';
 import type { Event } from './event';
@@ -37,6 +38,8 @@ export class OverviewFeed {
   private followers = 0;
   private watching: AbortController | undefined;
   private readonly changes = new EventEmitter().setMaxListeners(0);
+
+  constructor(private readonly dismissed: Pick<DismissedRuns, 'all'>) {}
 
   async *follow(client: HoldfastClient, caller: Caller, signal: AbortSignal): AsyncGenerator<Event, void> {
     this.followers += 1;
@@ -85,7 +88,7 @@ export class OverviewFeed {
     if (this.watching && !this.watching.signal.aborted) return;
     this.watching = new AbortController();
     const { signal } = this.watching;
-    void this.watch('inbox', () => readInbox(client), signal);
+    void this.watch('inbox', () => readInbox(client, this.dismissed), signal);
     void this.watch('agents', () => openAgents(client), signal);
   }
 

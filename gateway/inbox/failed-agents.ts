@@ -1,34 +1,58 @@
-// The agents that have failed lately, and why. Why a run has failed never changes: it is asked once.
+// The agents that stopped without what was asked for, and why. Why a turn has failed never changes: it is asked once.
 import { inTime } from '../../client/agents/agent-overview';
-import { failureOf, listFailedRuns } from '../../client/agents/failed-runs';
+import {
+  listFailedAgents,
+  whyFailed,
+  type FailedAgent,
+  type WhyFailed,
+} from '../../client/agents/failed-agents';
 import type { HoldfastClient } from '../../client/holdfast-client';
-import type { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { InboxItem } from '../../contracts/gateway/api';
 import { eachOf } from '../each-of';
 import { RememberedRuns } from '../remembered-runs';
+import type { DismissedRuns } from './dismissed-runs';
 
 const AT_ONCE = 8;
 /** Of all agents; a token sees fewer. */
 const MAX_LISTED = 1_000;
-/** Older failures are for the list of agents. */
-const FAILED_MS = 24 * 3_600_000;
+/** What has ended longer ago is for the list of agents. */
+const ENDED_MS = 24 * 3_600_000;
 /** What is not known by then is asked at the next look. */
 const ASK_MS = 3_000;
 
 /** Shared by all requests. */
-const reasons = new RememberedRuns<HoldfastError>();
+const reasons = new RememberedRuns<WhyFailed>();
 
-export async function failedAgents({ temporal }: Pick<HoldfastClient, 'temporal'>): Promise<InboxItem[]> {
-  const failed = await listFailedRuns(temporal, new Date(Date.now() - FAILED_MS), MAX_LISTED);
+export async function failedAgents(
+  client: HoldfastClient,
+  dismissed: Pick<DismissedRuns, 'all'>,
+): Promise<InboxItem[]> {
+  const listed = await listFailedAgents(client, new Date(Date.now() - ENDED_MS), MAX_LISTED);
+  const put = dismissed.all();
+  const failed = listed.filter(({ runId }) => !put.has(runId));
   const until = Date.now() + ASK_MS;
-  return eachOf(failed, AT_ONCE, async (run): Promise<InboxItem> => {
-    const { agent, runId, failedAt } = run;
-    const ask = (): Promise<HoldfastError> => failureOf(temporal, run);
-    const why = reasons.get(runId) ?? (Date.now() < until ? await inTime(temporal, ask) : null);
-    const item = { kind: 'failed', agent, since: failedAt } as const;
-    if (!why) return { ...item, text: 'has failed; why is not known now' };
-    reasons.set(runId, why);
-    const { code, message, next } = why;
-    return { ...item, text: `has failed: ${code}`, failure: { code, message, next } };
+  const items = await eachOf(failed, AT_ONCE, async (one): Promise<InboxItem | null> => {
+    const key = `${one.runId} ${one.turn}`;
+    const known = reasons.get(key);
+    if (known) return itemOf(one, known);
+    if (Date.now() >= until) return itemOf(one, null);
+    const asked = await inTime(client.temporal, async () => ({ why: await whyFailed(client, one) }));
+    // It has gone on since it was listed.
+    if (asked?.why === null) return null;
+    if (asked) reasons.set(key, asked.why);
+    return itemOf(one, asked?.why ?? null);
   });
+  return items.filter((item) => item !== null);
+}
+
+function itemOf(failed: FailedAgent, why: WhyFailed | null): InboxItem {
+  const { agent, runId, isOpen, parent, turn, since } = failed;
+  const code = why?.code ?? failed.why;
+  const how = isOpen ? 'stopped without an answer' : 'has failed';
+  return {
+    ...{ kind: 'failed', agent, since },
+    text: code === null ? `${how}; why is not known now` : `${how}: ${code.replaceAll('_', ' ')}`,
+    run: { runId, isOpen, parent, turn },
+    ...(why && { failure: why }),
+  };
 }

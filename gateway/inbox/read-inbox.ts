@@ -1,4 +1,4 @@
-// All that waits for a person, over all agents, and the agents that have failed lately. Made of what workflows say.
+// All that waits for a person, over all agents, and the agents that stopped without what was asked for. Made of what workflows say.
 import type { InboxItem } from '../../contracts/gateway/api';
 import type { SeenPrompt, SessionState } from '../../contracts/sessions/session';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
@@ -7,6 +7,7 @@ import { mayUse, type Caller } from '../access/grants';
 import { agentOf, keyed } from '../approval-keys';
 import { eachOf } from '../each-of';
 import type { HoldfastClient } from '../../client/holdfast-client';
+import type { DismissedRuns } from './dismissed-runs';
 import { failedAgents } from './failed-agents';
 
 const AT_ONCE = 8;
@@ -21,11 +22,14 @@ export interface Inbox {
 }
 
 /** Of all agents, oldest first. What began to wait less than a second ago may be missing. */
-export async function readInbox(client: HoldfastClient): Promise<Inbox> {
+export async function readInbox(
+  client: HoldfastClient,
+  dismissed: Pick<DismissedRuns, 'all'>,
+): Promise<Inbox> {
   const [asked, waiting, failed] = await Promise.all([
     approvals(client),
     inputs(client),
-    failedAgents(client),
+    failedAgents(client, dismissed),
   ]);
   const items = [...asked.items, ...waiting.items, ...failed];
   return {

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { AgentInput, AgentState, SubAgent } from '../../contracts/agents/agent';
 import type { AgentTree } from '../../contracts/gateway/api';
+import { beginningOf } from '../../contracts/text/well-formed';
 import { agentState, transcriptPage } from '../../contracts/schemas/answers';
 import * as shapes from '../../contracts/schemas/http-api';
 import { mayUse, requireAgent, requireOwnContext, type Caller } from '../access/grants';
@@ -13,6 +14,15 @@ const tag = 'agents';
 /** The same start gets the same id: one that is lost on its way back can be sent again. */
 const newId = (key: string | undefined): string =>
   `agent-${key === undefined ? randomUUID().slice(0, 13) : createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
+
+const MAX_ORIGIN_CHARS = 54;
+
+/** An agent that goes on with another one's conversation is named after it. */
+export const nameAfter = (origin: string, key: string = randomUUID()): string => {
+  // One that is itself named so keeps the origin's name.
+  const name = beginningOf(origin.replace(/-[0-9a-f]{6}$/, ''), MAX_ORIGIN_CHARS);
+  return `${name}-${createHash('sha256').update(`${origin} ${key}`).digest('hex').slice(0, 6)}`;
+};
 
 const list = route(
   {
@@ -172,7 +182,7 @@ const fork = route(
     example: { at: 0 },
   },
   async ({ params, body: { id, at, files, ...own }, key, caller, context }) => {
-    const agent = id ?? newId(key);
+    const agent = id ?? nameAfter(params.agent, key);
     requireAgent(caller, agent);
     requireOwnContext(caller, own.context);
     await context.client.agent(params.agent).fork(agent, { at, files, ...(own as Partial<AgentInput>) }, key);

@@ -5,6 +5,7 @@ import { AGENT_ROUTES } from './agent-routes';
 import { APPROVAL_ROUTES } from './approval-routes';
 import { EVENT_ROUTES } from './event-routes';
 import { FACT_ROUTES } from './fact-routes';
+import { FAILURE_ROUTES } from './failure-routes';
 import { IMAGE_ROUTES } from './image-routes';
 import { FILE_ROUTES } from './file-routes';
 import { INBOX_ROUTES } from './inbox-routes';
@@ -17,6 +18,7 @@ import { WORKSPACE_ROUTES } from './workspace-routes';
 
 export const ALL_ROUTES: readonly AnyRoute[] = [
   ...AGENT_ROUTES,
+  ...FAILURE_ROUTES,
   ...WORKSPACE_ROUTES,
   ...IMAGE_ROUTES,
   ...TIME_LINE_ROUTES,

@@ -91,6 +91,7 @@ function listenToMessages(listener: Listener, conversation: Conversation): void 
     isAlive(conversation);
     if (taken.isFirst(message.id, sendContent(message))) conversation.take(message);
   });
+  listener.signal(MESSAGES.dismiss, ({ turn }) => conversation.dismiss(turn));
   listener.signal(MESSAGES.stop, ({ reason }) => conversation.stop(reason ?? 'it was stopped'));
 }
 

@@ -2,7 +2,7 @@
 import type { AgentState } from '../../contracts/agents/agent';
 import { agentWorkflowId, turnWorkflowId } from '../../contracts/ids';
 import type { OpenQuestion } from '../../contracts/agents/questions';
-import type { Wait } from '../../contracts/agents/waits';
+import type { Wait, WaitsFor } from '../../contracts/agents/waits';
 
 interface Waiting {
   id: string;
@@ -11,12 +11,21 @@ interface Waiting {
   /** When its status began; ISO 8601. */
   since: string;
   questions: readonly OpenQuestion[];
+  /** Its last turn has failed, and nobody has dismissed that. */
+  isFailed: boolean;
 }
 
 /** Null if it ends or has ended. */
-export function waitOf({ id, status, turns, since, questions: [asked] }: Waiting): Wait | null {
+export function waitOf({ id, status, turns, since, questions: [asked], isFailed }: Waiting): Wait | null {
   if (asked && status !== 'ended')
     return { for: 'approval', since: asked.askedAt, workflowId: asked.workflowId };
   if (status === 'working') return { for: 'turn', since, workflowId: turnWorkflowId(id, turns) };
-  return status === 'idle' ? { for: 'message', since, workflowId: agentWorkflowId(id) } : null;
+  if (status !== 'idle') return null;
+  return { for: isFailed ? 'retry' : 'message', since, workflowId: agentWorkflowId(id) };
+}
+
+/** As lists are told: a turn tells its own waits. */
+export function toldWait(wait: Wait | null, isFailed: boolean): WaitsFor {
+  const waitsFor = wait?.for ?? (isFailed ? 'retry' : 'none');
+  return waitsFor === 'approval' || waitsFor === 'message' || waitsFor === 'retry' ? waitsFor : 'none';
 }

@@ -21,10 +21,12 @@ const WANTED: readonly EndReason[] = ['interrupted', 'recovered', 'stopped'];
 
 interface LastTurnProps {
   result: AgentResult;
+  /** Offers to try again, and to put it away; null: a person has put it away. */
+  answer: VNode | null;
   isEnded: boolean;
 }
 
-export function LastTurn({ result: { reason, error }, isEnded }: LastTurnProps): VNode | null {
+export function LastTurn({ result: { reason, error }, isEnded, answer }: LastTurnProps): VNode | null {
   if (reason === 'answered') return null;
   if (WANTED.includes(reason)) return <p class="quiet">The last turn has ended: {WHY[reason]}.</p>;
   const next = isEnded ? 'Fork it at a message to go on from there.' : 'Send a message to go on.';
@@ -33,12 +35,13 @@ export function LastTurn({ result: { reason, error }, isEnded }: LastTurnProps):
       <h2>The last turn has ended without an answer: {WHY[reason]}.</h2>
       {error && <Failure message={error.message} />}
       <p class="quiet">{next}</p>
+      {answer}
     </article>
   );
 }
 
 /** The text of an error, whose last sentences say what can be done. */
-export function Failure({ message }: { message: string }): VNode {
+function Failure({ message }: { message: string }): VNode {
   const at = message.lastIndexOf(NEXT);
   const [what, next] = at < 0 ? [message, ''] : [message.slice(0, at), message.slice(at + NEXT.length)];
   return (

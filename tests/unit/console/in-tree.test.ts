@@ -4,7 +4,7 @@ import { inTree } from '../../../console/parts/in-tree';
 
 const agent = (id: string, parent: string | null, second: number): AgentEntry => ({
   ...{ id, workflowId: `agent/${id}`, runId: id, state: 'idle', waitsFor: 'message', message: null },
-  ...{ startedAt: `2026-01-01T00:00:0${second}.000Z`, parent, end: null },
+  ...{ startedAt: `2026-01-01T00:00:0${second}.000Z`, parent, failure: null, end: null },
 });
 
 test('each is listed once below its parent, in the order of their start; one without its parent stands on top', () => {

@@ -13,7 +13,7 @@ const caller = (agents: string): Caller => ({
 });
 const entryOf = (id: string): AgentEntry => ({
   ...{ id, workflowId: `agent/${id}`, runId: `run-${id}`, state: 'idle', waitsFor: 'none', message: null },
-  ...{ startedAt: '2026-11-26T00:00:00.000Z', parent: null, end: null },
+  ...{ startedAt: '2026-11-26T00:00:00.000Z', parent: null, failure: null, end: null },
 });
 
 let open: AgentEntry[];
@@ -73,7 +73,7 @@ async function nextOf(name: string): Promise<unknown> {
 }
 
 function follow(agents: string): () => Promise<Told> {
-  events = new OverviewFeed().follow(client, caller(agents), over.signal);
+  events = new OverviewFeed({ all: () => new Set() }).follow(client, caller(agents), over.signal);
   return async () => (await nextOf('agents')) as Told;
 }
 
@@ -107,7 +107,7 @@ test('the failures of other agents do not hide those of the agents of a token, a
 });
 
 test('who follows is told when what was told may be old, why, and when it is not any more', async () => {
-  events = new OverviewFeed().follow(client, caller('*'), over.signal);
+  events = new OverviewFeed({ all: () => new Set() }).follow(client, caller('*'), over.signal);
   expect(await nextOf('inbox')).toEqual({ items: [], unread: [] });
   fault = new HoldfastError('no_server', { address: 'a:1', reason: 'refused' });
   const told: unknown[] = [];
@@ -119,12 +119,12 @@ test('who follows is told when what was told may be old, why, and when it is not
 
 test('a host whose namespace cannot be read hides nothing that waits elsewhere, and is named', async () => {
   [waiting, unread] = [[{ since: '2026-11-26T00:00:00.000Z', what: 'rm' }], ['holdfast-far']];
-  events = new OverviewFeed().follow(client, caller('*'), over.signal);
+  events = new OverviewFeed({ all: () => new Set() }).follow(client, caller('*'), over.signal);
   expect(await nextOf('inbox')).toMatchObject({ items: [{ agent: 'mine-1' }], unread: ['holdfast-far'] });
 });
 
 test('who comes after nobody was there is told how it is now, not how it was then', async () => {
-  const feed = new OverviewFeed();
+  const feed = new OverviewFeed({ all: () => new Set() });
   waiting = [{ since: '2026-11-26T00:00:00.000Z', what: 'old' }];
   events = feed.follow(client, caller('*'), over.signal);
   expect(await nextOf('inbox')).toMatchObject({ items: [{}] });
@@ -135,7 +135,7 @@ test('who comes after nobody was there is told how it is now, not how it was the
 });
 
 test('who follows anew is told that all can be read, also if it was told of a fault before and not of its end', async () => {
-  const feed = new OverviewFeed();
+  const feed = new OverviewFeed({ all: () => new Set() });
   fault = new HoldfastError('no_server', { address: 'a:1', reason: 'refused' });
   events = feed.follow(client, caller('*'), over.signal);
   while (JSON.stringify(await nextOf('trouble')) !== '{"inbox":"no_server","agents":"no_server"}');

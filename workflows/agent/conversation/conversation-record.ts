@@ -25,6 +25,8 @@ export interface ConversationRecord {
   /** How many of them interrupt, which are the first; absent: none. */
   urgent?: number;
   lastResult: AgentResult | null;
+  /** A person has dismissed that the last turn failed. */
+  isDismissed?: boolean;
   usage: Usage | null;
   refused: string[];
   /** Accepted message ids. */

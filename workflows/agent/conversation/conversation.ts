@@ -27,13 +27,12 @@ import type { Wait } from '../../../contracts/agents/waits';
 import { attributesOfAgent, firstState } from '../../../contracts/agents/work-state';
 import { agentDetails } from '../agent-labels';
 import { AgentPhase } from './agent-phase';
-import { waitOf } from '../agent-waits';
+import { toldWait, waitOf } from '../agent-waits';
 import { AgentRewinds } from '../agent-rewinds';
 import { AgentSessions } from '../agent-sessions';
 import { CarriedConversation } from './carried-conversation';
 import { continuedInput, settingsOf } from '../../turn/agent-turn';
 import {
-  carriedResult,
   fits,
   isLong,
   lastStep,
@@ -43,6 +42,7 @@ import {
 } from './conversation-record';
 import { CurrentTurn } from './current-turn';
 import { firstMessages } from './first-messages';
+import { LastTurn } from './last-turn';
 import { MessageQueue, type Done } from './message-queue';
 import { OpenQuestions } from '../../messages/open-questions';
 import { AgentOwnWorkspace } from '../own-workspace';
@@ -76,7 +76,7 @@ export class Conversation {
   private readonly refused: string[];
   private readonly mode: 'task' | 'conversation';
   private turns: number;
-  private lastResult: AgentResult | null;
+  private readonly lastTurn: LastTurn;
   private usage: Usage | null;
   private readonly scope = new CancellationScope();
   private readonly turn = new CurrentTurn();
@@ -100,7 +100,7 @@ export class Conversation {
       const allowed = 'a task in mode "task"; without a task, mode "conversation"';
       refuse('invalid_input', { what: 'The input of agent', got: 'no task', allowed });
     }
-    const { messages, turns, steps, agents, queue, lastResult, usage, refused, taken, questions, urgent } =
+    const { messages, turns, steps, agents, queue, usage, refused, taken, questions, urgent } =
       carried ?? newConversation();
     this.isFresh = carried === undefined;
     this.settings = settingsOf(input);
@@ -123,7 +123,7 @@ export class Conversation {
     });
     this.agents = new SubAgents(id, input, agents, () => this.told.isTelling);
     this.taken = new TakenMessages(taken);
-    this.lastResult = lastResult;
+    this.lastTurn = new LastTurn(carried);
     this.usage = usage;
     this.refused = refused;
     this.questions = new OpenQuestions(questions);
@@ -150,7 +150,7 @@ export class Conversation {
         await CancellationScope.nonCancellable(() => this.end());
       }
     }
-    const result = this.lastResult ?? STOPPED;
+    const result = this.lastTurn.result ?? STOPPED;
     this.queue.answerAll(STOPPED);
     const told = { ...result, ...(this.usage && { usage: this.usage }) };
     await CancellationScope.nonCancellable(() => tellParent(this.id, told));
@@ -199,6 +199,11 @@ export class Conversation {
     if (!this.phase.isEnding) this.sessions.checkRecovered();
   }
 
+  /** Puts away that the last turn failed. @param turn another one is not meant */
+  dismiss(turn = this.turns): void {
+    if (turn === this.turns && this.lastTurn.dismiss(this.phase)) this.tell();
+  }
+
   refuse(err: unknown): void {
     this.refused.push(reasonOf(fromFailure(err) ?? err));
     if (this.refused.length > 5) this.refused.shift();
@@ -238,7 +243,7 @@ export class Conversation {
 
   /** A task ends with its answer; a recovered task waits for the next message. */
   private isDone(): boolean {
-    return this.mode === 'task' && this.lastResult?.reason !== 'recovered';
+    return this.mode === 'task' && this.lastTurn.result?.reason !== 'recovered';
   }
 
   private async runTurn(message: string, done?: Done): Promise<AgentResult> {
@@ -252,7 +257,7 @@ export class Conversation {
       this.rewinds.cutOff(number, cutStep);
       this.sessions.opened({ sessions, calls });
       if (result.usage) this.usage = addUsage(this.usage, result.usage);
-      return (this.lastResult = result);
+      return this.lastTurn.ended(result);
     } catch (err) {
       done?.(STOPPED); // Cancelled before it had a result.
       this.sessions.opened(null);
@@ -298,7 +303,7 @@ export class Conversation {
   }
 
   private record(messages: ConversationRecord['messages']): ConversationRecord {
-    const { turns, agents, queue, lastResult, usage, refused } = this;
+    const { turns, agents, queue, usage, refused } = this;
     return {
       messages,
       turns,
@@ -307,7 +312,7 @@ export class Conversation {
       agents: agents.record,
       taken: this.taken.record,
       ...queue.record,
-      lastResult: lastResult && carriedResult(lastResult),
+      ...this.lastTurn.record,
       usage,
       refused,
       questions: this.questions.record,
@@ -332,16 +337,14 @@ export class Conversation {
     const fault = await this.sessions.close(reason);
     if (fault !== undefined) this.refuse(fault);
     if (this.rewinds.hasCutStep) await this.rewinds.recordCutStep();
-    if (this.input.workspace) this.lastResult = await this.workspace.leave(this.lastResult ?? STOPPED);
+    if (this.input.workspace)
+      this.lastTurn.result = await this.workspace.leave(this.lastTurn.result ?? STOPPED);
   }
 
   /** Updates the search attributes; to be called where the state will last. A command. */
   tell(): void {
-    const waits = this.waits?.for;
-    this.told.tell({
-      state: this.phase.status,
-      waitsFor: waits === 'approval' || waits === 'message' ? waits : 'none',
-    });
+    const waitsFor = toldWait(this.waits, this.lastTurn.hasFailed(this.phase));
+    this.told.tell({ state: this.phase.status, waitsFor }, this.lastTurn.notices(this.phase, this.turns));
   }
 
   /** Updates the agent's page; to be called when the state changes. Not a command. */
@@ -353,7 +356,7 @@ export class Conversation {
   }
 
   state(): AgentState {
-    const { id, mode, turns, queue, phase, lastResult, sessions, refused, input, settings, usage } = this;
+    const { id, mode, turns, queue, phase, sessions, refused, input, settings, usage } = this;
     return {
       agent: id,
       mode,
@@ -363,7 +366,7 @@ export class Conversation {
       turns,
       currentTurn: phase.isWorking ? turnWorkflowId(id, turns) : null,
       queued: queue.length,
-      lastResult,
+      lastResult: this.lastTurn.result,
       sessions: sessions.numbers,
       agents: this.agents.views(),
       usage,
@@ -388,9 +391,9 @@ export class Conversation {
   }
 
   private get waits(): Wait | null {
-    const { id, turns } = this;
-    const { status, since } = this.phase;
+    const { id, turns, phase } = this;
     const { open: questions } = this.questions;
-    return waitOf({ id, status, turns, since: since.toISOString(), questions });
+    const isFailed = this.lastTurn.hasFailed(phase);
+    return waitOf({ id, status: phase.status, turns, since: phase.since.toISOString(), questions, isFailed });
   }
 }
