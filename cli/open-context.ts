@@ -104,92 +104,41 @@ export async function openContext(options: GlobalOptions, open: OpenOptions): Pr
   }
 }
 
+/** Where a command works, and with what. */
+interface Place {
+  dataDir: string;
+  /** Undefined: a server that the user named. */
+  engine: EngineRecord | undefined;
+  server: ReturnType<typeof resolveServer>;
+  /** For a worker; undefined: as before. */
+  workersConfig: ReturnType<typeof configOf>;
+  progress: (line: string) => void;
+}
+
 /** @param opened gets what must be closed, each as soon as it is open */
 async function partsOf(
   options: GlobalOptions,
   open: OpenOptions,
   opened: Closing[],
 ): Promise<Omit<CliContext, keyof AsyncDisposable>> {
-  const dataDir = dataDirOf(options);
-  if (open.start && !open.staysStopped) rmSync(stopMarker(dataDir), { force: true });
-  const server = resolveServer(options, process.env);
-  const progress = noteUnless(options.json);
-  const before = runningWorker(dataDir);
-  const workersConfig = open.ownConfig && lastWorker(dataDir) ? undefined : configOf(options);
-  const engine = server.isConfigured
-    ? undefined
-    : await embeddedServer(dataDir, { ...open, config: workersConfig, progress });
+  const place = await placeOf(options, open);
+  const { dataDir, engine } = place;
+  const { address, namespace } = place.server;
   const watch = { json: options.json ?? false, stay: open.staysOnFullDisk ?? false };
   if (engine) opened.push(watchDisk(dataDir, watch));
-  const address = engine?.address ?? server.address;
-  const { namespace } = server;
-  // The embedded server's process tells more, and sooner.
-  const { patienceMs = engine ? undefined : PATIENCE_MS } = open;
-  const connect = (): Promise<Client> => {
-    const { encryption, startsTraces } = readClientSettings(dataDir, configOf(options));
-    const more = { dataConverter: encryptedPayloads(encryption), patienceMs, startsTraces };
-    const connecting = connectTemporal({ ...server, address }, more);
-    return tellIfSlow(`the Temporal server at ${address}`, connecting);
-  };
-  const configured = (): string | null => chosenConfig(dataDir, configOf(options));
-  const config = configured();
-  let temporal = await connect();
-  opened.push(() => temporal.connection.close());
-  const startsWorker = engine ? open.start : open.startWorker;
-  const asBefore = {
-    dataDir,
-    address,
-    namespace,
-    profile: options.profile,
-    onKept: options.json
-      ? undefined
-      : ({ identity }: WorkerRecord): void =>
-          note(`the previous worker (pid ${identity.pid}) keeps running as it was`),
-    env: process.env,
-  };
-  const choice = {
-    ...asBefore,
-    workdir: open.workdir,
-    tools: open.tools,
-    config: workersConfig,
-    host: open.host,
-    queue: open.queue,
-    join: open.join,
-    replace: open.replace,
-    thisRelease: open.thisRelease,
-  };
   const keepsWorker =
     engine !== undefined &&
     (open.start || (open.restarts === true && hadWorker(dataDir, { address, namespace })));
-  const worker = startsWorker
-    ? await tellIfSlow('the worker to start', ensureWorker(choice))
-    : (runningWorker(dataDir) ?? (keepsWorker ? await restarted(asBefore) : undefined));
-  // Another command has started this worker meanwhile, with another configuration, which may encrypt.
-  if (startsWorker && configured() !== config) {
-    await temporal.connection.close();
-    temporal = await connect();
-  }
-  if (startsWorker && !open.thisRelease) {
-    tellOfWorker(before, worker, progress);
-    tellOfGateway(options);
-  }
-  // Another command may have chosen differently since: what counts is recorded.
-  const restart = {
-    server: async () => {
-      const next = await embeddedServer(dataDir, { start: true, progress });
-      if (next.address === address) return;
-      await ensureWorker({ ...asBefore, address: next.address });
-      throw new HoldfastError('engine_moved', { got: next.address, before: address });
-    },
-    worker: () => ensureWorker(asBefore),
-  };
+  const { temporal, worker } = await connected(place, { options, open, opened, keepsWorker });
   const { answersOthers } = open;
-  const kept = keepsWorker ? keepRunning(dataDir, restart, { ...options, answersOthers }) : undefined;
+  const kept = keepsWorker
+    ? keepRunning(dataDir, restartsOf(place, options), { ...options, answersOthers })
+    : undefined;
   if (kept) opened.push(kept.stop);
   const client = new HoldfastClient(temporal, address, {
     queue: worker?.queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE,
     keepsWorker,
-    patienceMs,
+    patienceMs: patienceOf(place, open),
     onDelay: tellOfWait,
     // The data folder's worker may serve another place.
     findSilentWorker: () => kept?.fault() ?? findSilentWorker(dataDir, { address, namespace }),
@@ -204,6 +153,110 @@ async function partsOf(
     host: engine ? LOCAL_HOST : await ownHost(options),
   };
 }
+
+async function placeOf(options: GlobalOptions, open: OpenOptions): Promise<Place> {
+  const dataDir = dataDirOf(options);
+  if (open.start && !open.staysStopped) rmSync(stopMarker(dataDir), { force: true });
+  const server = resolveServer(options, process.env);
+  const progress = noteUnless(options.json);
+  const workersConfig = open.ownConfig && lastWorker(dataDir) ? undefined : configOf(options);
+  const engine = server.isConfigured
+    ? undefined
+    : await embeddedServer(dataDir, { ...open, config: workersConfig, progress });
+  const address = engine?.address ?? server.address;
+  return { dataDir, engine, server: { ...server, address }, workersConfig, progress };
+}
+
+/** The embedded server's process tells more, and sooner. */
+const patienceOf = ({ engine }: Place, { patienceMs = engine ? undefined : PATIENCE_MS }: OpenOptions) =>
+  patienceMs;
+
+interface Connecting {
+  options: GlobalOptions;
+  open: OpenOptions;
+  opened: Closing[];
+  keepsWorker: boolean;
+}
+
+async function connected(
+  place: Place,
+  { options, open, opened, keepsWorker }: Connecting,
+): Promise<{ temporal: Client; worker: WorkerRecord | undefined }> {
+  const { dataDir, engine, progress } = place;
+  const before = runningWorker(dataDir);
+  const configured = (): string | null => chosenConfig(dataDir, configOf(options));
+  const config = configured();
+  let temporal = await connectTo(place, options, open);
+  opened.push(() => temporal.connection.close());
+  const asBefore = workerAsBefore(place, options);
+  if (!(engine ? open.start : open.startWorker)) {
+    const worker = runningWorker(dataDir) ?? (keepsWorker ? await restarted(asBefore) : undefined);
+    return { temporal, worker };
+  }
+  const worker = await tellIfSlow(
+    'the worker to start',
+    ensureWorker({ ...asBefore, ...wanted(place, open) }),
+  );
+  // Another command has started this worker meanwhile, with another configuration, which may encrypt.
+  if (configured() !== config) {
+    await temporal.connection.close();
+    temporal = await connectTo(place, options, open);
+  }
+  if (!open.thisRelease) {
+    tellOfWorker(before, worker, progress);
+    tellOfGateway(options);
+  }
+  return { temporal, worker };
+}
+
+function connectTo(place: Place, options: GlobalOptions, open: OpenOptions): Promise<Client> {
+  const { dataDir, server } = place;
+  const { encryption, startsTraces } = readClientSettings(dataDir, configOf(options));
+  const connecting = connectTemporal(server, {
+    dataConverter: encryptedPayloads(encryption),
+    patienceMs: patienceOf(place, open),
+    startsTraces,
+  });
+  return tellIfSlow(`the Temporal server at ${server.address}`, connecting);
+}
+
+/** What is recorded counts: another command may have chosen differently since. */
+const workerAsBefore = ({ dataDir, server }: Place, options: GlobalOptions): WorkerChoice => ({
+  dataDir,
+  address: server.address,
+  namespace: server.namespace,
+  profile: options.profile,
+  onKept: options.json
+    ? undefined
+    : ({ identity }: WorkerRecord): void =>
+        note(`the previous worker (pid ${identity.pid}) keeps running as it was`),
+  env: process.env,
+});
+
+const wanted = ({ workersConfig }: Place, open: OpenOptions): Partial<WorkerChoice> => ({
+  workdir: open.workdir,
+  tools: open.tools,
+  config: workersConfig,
+  host: open.host,
+  queue: open.queue,
+  join: open.join,
+  replace: open.replace,
+  thisRelease: open.thisRelease,
+});
+
+const restartsOf = (place: Place, options: GlobalOptions): Parameters<typeof keepRunning>[1] => {
+  const { dataDir, server, progress } = place;
+  const asBefore = workerAsBefore(place, options);
+  return {
+    server: async () => {
+      const next = await embeddedServer(dataDir, { start: true, progress });
+      if (next.address === server.address) return;
+      await ensureWorker({ ...asBefore, address: next.address });
+      throw new HoldfastError('engine_moved', { got: next.address, before: server.address });
+    },
+    worker: () => ensureWorker(asBefore),
+  };
+};
 
 /** A worker has one configuration, and all agents with it. */
 function tellOfWorker(

@@ -116,87 +116,118 @@ export interface ToolRegistry {
 }
 
 /** The built-in tools, custom tools and those of sources. Throws `tool_invalid` and `tool_name_taken`. */
-export function createToolRegistry(
+export const createToolRegistry = (
   own: readonly Tool[] = [],
   sources: readonly ToolSource[] = [],
   options: BuiltInOptions = {},
-): ToolRegistry {
-  const fixed = new Map<string, Tool>();
-  const everywhere = builtIn(options);
-  const names = new Namesakes<Tool>();
-  for (const tool of [...everywhere, ...own]) add(fixed, names, tool);
-  let table = withSources(fixed, sources);
-  const listeners = new Set<() => void>();
-  for (const source of sources)
-    source.onChange(() => {
-      table = withSources(fixed, sources);
-      for (const listener of [...listeners]) listener();
+): ToolRegistry => new Registry(own, sources, builtIn(options));
+
+class Registry implements ToolRegistry {
+  private readonly fixed = new Map<string, Tool>();
+  private table: Table;
+  private readonly listeners = new Set<() => void>();
+  private settling: Promise<void> | undefined;
+
+  constructor(
+    own: readonly Tool[],
+    private readonly sources: readonly ToolSource[],
+    private readonly everywhere: readonly Tool[],
+  ) {
+    const names = new Namesakes<Tool>();
+    for (const tool of [...everywhere, ...own]) add(this.fixed, names, tool);
+    this.table = withSources(this.fixed, sources);
+    for (const source of sources)
+      source.onChange(() => {
+        this.table = withSources(this.fixed, sources);
+        for (const listener of [...this.listeners]) listener();
+      });
+  }
+
+  describe(): ToolDescription[] {
+    return (this.table.described ??= [...this.table.tools.values()].map(describe));
+  }
+
+  settled(): Promise<void> {
+    return (this.settling ??= settledWithin(this.sources));
+  }
+
+  offered(): ReturnType<ToolRegistry['offered']> {
+    return this.describe().flatMap(({ runsOn, ...described }) => {
+      const tool = this.find(described.name);
+      if (runsOn === 'host' || this.everywhere.includes(tool)) return [];
+      return [{ ...described, timeoutMs: tool.timeoutMs, secret: tool.secret }];
     });
-  const find = (name: string, allowed?: readonly string[]): Tool => {
-    const tool = table.tools.get(name);
+  }
+
+  find(name: string, allowed?: readonly string[]): Tool {
+    const tool = this.table.tools.get(name);
     if (tool) return tool;
-    const names = [...table.tools.keys()].filter((one) => allowed?.includes(one) ?? true);
+    const names = [...this.table.tools.keys()].filter((one) => allowed?.includes(one) ?? true);
     throw new HoldfastError('unknown_tool', { got: name, allowed: names.join(', ') || 'none' });
-  };
+  }
+
+  check(tool: Tool, args: unknown): Promise<unknown> {
+    return checkArgs(tool, args);
+  }
+
+  invoke({ tool: name, args }: ToolCall, context: ToolContext): Promise<ToolOutcome> {
+    return settle<ToolOutcome>(
+      async () => {
+        const tool = this.toRun(name, context);
+        const shown = tool.result ? checkedJson : (value: JsonValue): string => textOf(tool, value);
+        return { ok: true, value: await runTool(tool, args, context, shown) };
+      },
+      (err) => err.toOutcome(),
+    );
+  }
+
+  call(
+    { callId, tool: name, args }: ToolCall,
+    context: ToolContext,
+    wantsValue = false,
+  ): Promise<ToolResult> {
+    return settle<ToolResult>(
+      async () => {
+        const tool = this.toRun(name, context);
+        let session: SessionFacts | undefined;
+        const watched: ToolContext = { ...context, sawSession: (view) => (session = sessionFacts(view)) };
+        const { content, value } = await runTool(tool, args, watched, (result) => ({
+          content: textOf(tool, result),
+          value: tool.result ? checkedJson(result) : textOf(tool, result),
+        }));
+        const facts = { ...(session && { session }), ...(wantsValue && { value }) };
+        return { callId, tool: name, content, isError: false, ...facts };
+      },
+      (err) => failedCall({ callId, tool: name }, err),
+    );
+  }
+
+  faults(): string[] {
+    return this.table.faults;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
   /** A tool that is missing now was perhaps there for an earlier attempt, which was cut off. */
-  const toRun = (name: string, context: ToolContext): Tool => {
+  private toRun(name: string, context: ToolContext): Tool {
     try {
-      return find(name, allowedFor(context));
+      return this.find(name, allowedFor(context));
     } catch (err) {
       throw err instanceof HoldfastError ? afterAttempts(context.attempt, name, err) : err;
     }
-  };
-  const settle = async <T>(work: () => Promise<T>, failed: (err: HoldfastError) => T): Promise<T> => {
-    try {
-      return await work();
-    } catch (err) {
-      if (!(err instanceof HoldfastError)) throw err;
-      return failed(err);
-    }
-  };
-  const describeAll = (): ToolDescription[] => (table.described ??= [...table.tools.values()].map(describe));
-  let settling: Promise<void> | undefined;
-  return {
-    describe: describeAll,
-    settled: () => (settling ??= settledWithin(sources)),
-    offered: () =>
-      describeAll().flatMap(({ runsOn, ...described }) => {
-        const tool = find(described.name);
-        if (runsOn === 'host' || everywhere.includes(tool)) return [];
-        return [{ ...described, timeoutMs: tool.timeoutMs, secret: tool.secret }];
-      }),
-    find: (name) => find(name),
-    check: checkArgs,
-    invoke: ({ tool, args }, context) =>
-      settle<ToolOutcome>(
-        async () => {
-          const found = toRun(tool, context);
-          const shown = found.result ? checkedJson : (value: JsonValue): string => textOf(found, value);
-          return { ok: true, value: await runTool(found, args, context, shown) };
-        },
-        (err) => err.toOutcome(),
-      ),
-    call: ({ callId, tool: name, args }, context, wantsValue = false) =>
-      settle<ToolResult>(
-        async () => {
-          const tool = toRun(name, context);
-          let session: SessionFacts | undefined;
-          const watched: ToolContext = { ...context, sawSession: (view) => (session = sessionFacts(view)) };
-          const { content, value } = await runTool(tool, args, watched, (result) => ({
-            content: textOf(tool, result),
-            value: tool.result ? checkedJson(result) : textOf(tool, result),
-          }));
-          const facts = { ...(session && { session }), ...(wantsValue && { value }) };
-          return { callId, tool: name, content, isError: false, ...facts };
-        },
-        (err) => failedCall({ callId, tool: name }, err),
-      ),
-    faults: () => table.faults,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
+  }
+}
+
+async function settle<T>(work: () => Promise<T>, failed: (err: HoldfastError) => T): Promise<T> {
+  try {
+    return await work();
+  } catch (err) {
+    if (!(err instanceof HoldfastError)) throw err;
+    return failed(err);
+  }
 }
 
 /** A source that hangs must not hold up what needs none of its tools. */

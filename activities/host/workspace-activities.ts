@@ -26,14 +26,8 @@ export interface WorkspaceDependencies {
 const MAX_DIFF_BYTES = 1_000_000;
 const MAX_PATHS = 2_000;
 
-export function createWorkspaceActivities({
-  host,
-  ownership,
-  access,
-  sessions,
-  workspaces,
-  trees,
-}: WorkspaceDependencies): WorkspaceActivities {
+export function createWorkspaceActivities(parts: WorkspaceDependencies): WorkspaceActivities {
+  const { ownership, access, sessions, workspaces, trees } = parts;
   const folderOf = (cwd: string | null): string => absoluteFolder(cwd ?? sessions.options.cwd);
   return {
     async checkpointWorkspace({ agent, cwd }) {
@@ -50,15 +44,7 @@ export function createWorkspaceActivities({
         await ownership.confirm();
         access.check('a rewind', request.dryRun ? 'looks' : 'mutates');
         Context.current().heartbeat(progress());
-        const files = await workspaces
-          .rewind({ agent, cwd: folderOf(cwd), ...request })
-          .catch(async (err: unknown) => {
-            if (!(err instanceof HoldfastError) || err.code !== 'workspace_changed') throw err;
-            // What runs in the agent's own sessions may have changed the files, and will again.
-            const running = await runningOf(sessions, { agent, host });
-            throw running.length === 0 ? err : err.withFacts({ running: sessionsText(running) });
-          });
-        return { files, running: await runningOf(sessions, { agent, host }) };
+        return rewind(parts, { agent, cwd: folderOf(cwd), ...request });
       }, progress);
     },
 
@@ -70,16 +56,11 @@ export function createWorkspaceActivities({
       });
     },
 
-    async compareCheckpoints({ from, to, lines }) {
+    async compareCheckpoints(compared) {
       return briefly(async () => {
         await ownership.confirm();
         access.check('a comparison', 'looks');
-        const changes = await workspaces.changes({ from, to, max: MAX_PATHS });
-        if (!lines) return { changes, text: null, isCut: false };
-        const diff = await workspaces.diff({ from, to, maxBytes: MAX_DIFF_BYTES });
-        // As JSON it is longer: each line end and each quote takes two bytes.
-        const text = fitLines(diff.text, MAX_DIFF_BYTES);
-        return { changes, text, isCut: diff.isCut || text !== diff.text };
+        return compare(workspaces, compared);
       });
     },
 
@@ -99,6 +80,32 @@ export function createWorkspaceActivities({
       });
     },
   };
+}
+
+async function rewind(
+  { host, sessions, workspaces }: WorkspaceDependencies,
+  request: Parameters<Workspaces['rewind']>[0],
+): ReturnType<WorkspaceActivities['rewindWorkspace']> {
+  const { agent } = request;
+  const files = await workspaces.rewind(request).catch(async (err: unknown) => {
+    if (!(err instanceof HoldfastError) || err.code !== 'workspace_changed') throw err;
+    // What runs in the agent's own sessions may have changed the files, and will again.
+    const running = await runningOf(sessions, { agent, host });
+    throw running.length === 0 ? err : err.withFacts({ running: sessionsText(running) });
+  });
+  return { files, running: await runningOf(sessions, { agent, host }) };
+}
+
+async function compare(
+  workspaces: Workspaces,
+  { from, to, lines }: Parameters<WorkspaceActivities['compareCheckpoints']>[0],
+): ReturnType<WorkspaceActivities['compareCheckpoints']> {
+  const changes = await workspaces.changes({ from, to, max: MAX_PATHS });
+  if (!lines) return { changes, text: null, isCut: false };
+  const diff = await workspaces.diff({ from, to, maxBytes: MAX_DIFF_BYTES });
+  // As JSON it is longer: each line end and each quote takes two bytes.
+  const text = fitLines(diff.text, MAX_DIFF_BYTES);
+  return { changes, text, isCut: diff.isCut || text !== diff.text };
 }
 
 /** Sessions of the agent here in which a command runs; one that does not answer counts as running. */

@@ -174,7 +174,7 @@ const OF_PATHS = byName<Handler>([
 ]);
 
 /** Texts for the values of known names. */
-export const CONSTANTS = byName([
+const CONSTANTS = byName([
   ['os.environ process.env', SECRET + UNKNOWN],
   ['os.environ.HOME process.env.HOME', HOME],
   ['os.sep os.path.sep path.sep', '/'],
@@ -182,6 +182,11 @@ export const CONSTANTS = byName([
   ['sys.executable', 'python3'],
   ['process.execPath', 'node'],
 ]);
+
+export const constantOf = (dotted: string | undefined): string | undefined => CONSTANTS.get(dotted ?? '');
+
+/** Whether a value is the whole environment of the process. */
+export const isEnvironment = ({ dotted }: Value): boolean => constantOf(dotted) === SECRET + UNKNOWN;
 
 const CLIENTS =
   /^(?:(?:requests|httpx|aiohttp|urllib3|urllib\.request|http\.client|pycurl)\b.*\.(?:post|put|patch|get|delete|head|options|request|send|urlopen|Request|stream|ws_connect)|(?:globalThis\.|window\.)?fetch|node-fetch|undici\.(?:fetch|request|stream)|(?:axios|got|superagent|needle|request|ky|phin|bent)(?:\.\w+)?(?:\(\)\.\w+)?|https?\.(?:get|request)|net\.(?:connect|createConnection)|tls\.connect)$/;

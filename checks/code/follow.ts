@@ -1,18 +1,21 @@
 // Follows a program in Python or JavaScript: the arguments of its calls, as far as the program itself determines them.
 import { PlaceholderRules, isPlaceholderName, UNFILLED } from '../placeholders';
-import { REMOTE, SECRET, UNKNOWN, bounded, isRemote, withoutMarks } from '../text';
+import { REMOTE, UNKNOWN, bounded, isRemote, withoutMarks } from '../text';
 import { Scope } from '../bash/scope';
-import { CONSTANTS, effectOf } from './call-table';
+import { constantOf, effectOf, isEnvironment } from './call-table';
 import { childrenOf, isNode, many, nameOf, one, templateParts, type EsNode } from './estree';
 import { methodOf, onlyMentions } from './methods';
 import { Variables, blockNames, ownNames } from './variables';
 import {
   allText,
+  below,
+  formatted,
   isDetermined,
   list,
   moduleName,
   partOf,
   unknown,
+  type Call,
   type FollowedProgram,
   type ProgramSetting,
   type Value,
@@ -22,11 +25,7 @@ const MAX_CALLS = 5;
 const MAX_ROUNDS = 8;
 const REQUIRE: EsNode = { type: 'Identifier', name: 'require', start: 0, end: 0 };
 
-interface Callee {
-  callee: Value;
-  receiver?: Value;
-  method?: string;
-}
+type Callee = { callee: Value } & Partial<Pick<Call, 'receiver' | 'method'>>;
 
 export class Program implements FollowedProgram {
   readonly scope = new Scope();
@@ -102,12 +101,17 @@ export class Program implements FollowedProgram {
       case 'ArrowFunctionExpression':
         return this.define(node);
       case 'AssignmentExpression':
-      case 'VariableDeclarator': {
-        const value = this.evaluate(one(node.right ?? node.init));
-        const isMore = nameOf(node.operator).startsWith('+');
-        for (const target of many(node.left ?? node.id)) this.bind(target, value, isMore);
-        return value;
-      }
+      case 'VariableDeclarator':
+        return this.assign(node);
+      case 'Comprehension':
+        return this.comprehension(node);
+      default:
+        return this.statement(node);
+    }
+  }
+
+  private statement(node: EsNode): Value {
+    switch (node.type) {
       case 'ImportDeclaration':
         return this.import(node);
       case 'ReturnStatement': {
@@ -132,8 +136,6 @@ export class Program implements FollowedProgram {
         return this.variables.within(blockNames(node, this.setting.language), () => this.all(node));
       case 'VariableDeclaration':
         return this.all(node);
-      case 'Comprehension':
-        return this.comprehension(node);
       case 'Element':
         this.elements.push(...many(node.elements).map((part) => this.evaluate(part)));
         return unknown(node);
@@ -142,6 +144,13 @@ export class Program implements FollowedProgram {
       default:
         return unknown(node, ...childrenOf(node).map((part) => this.evaluate(part)));
     }
+  }
+
+  private assign(node: EsNode): Value {
+    const value = this.evaluate(one(node.right ?? node.init));
+    const isMore = nameOf(node.operator).startsWith('+');
+    for (const target of many(node.left ?? node.id)) this.bind(target, value, isMore);
+    return value;
   }
 
   private all(node: EsNode): Value {
@@ -169,8 +178,7 @@ export class Program implements FollowedProgram {
   }
 
   private name(node: EsNode): Value {
-    const name = nameOf(node);
-    const value = this.variables.get(name);
+    const [name, value] = [nameOf(node), this.variables.get(nameOf(node))];
     if (value) return value.text === UNKNOWN || value.items || value.entries ? value : { ...value, node };
     if (this.silence === 0 && isPlaceholderName(name) && !this.assigned.has(name))
       this.setting.check.findings.add('placeholder', this.setting.placing(node.start, node.end), UNFILLED);
@@ -192,8 +200,8 @@ export class Program implements FollowedProgram {
     if (entry) return entry;
     const dotted = value.dotted === undefined ? undefined : `${value.dotted}.${name}`;
     // A single variable is not the whole environment.
-    const plain = isEnvironment(value) ? UNKNOWN : unknown(node, value).text;
-    return { text: CONSTANTS.get(dotted ?? '') ?? plain, dotted, node };
+    const plain = (): string => (isEnvironment(value) ? UNKNOWN : unknown(node, value).text);
+    return { text: constantOf(dotted) ?? plain(), dotted, node };
   }
 
   private element(part: EsNode): Value[] {
@@ -215,12 +223,7 @@ export class Program implements FollowedProgram {
     // Texts in a comparison are searched for, not used.
     if (node.operator !== '%' && node.operator !== '/') return this.quietly(() => this.all(node));
     const [left, right] = sides.map((side) => this.evaluate(side)) as [Value, Value];
-    // Python's `/` on paths.
-    if (node.operator === '/')
-      return { ...left, text: right.text.startsWith('/') ? right.text : `${left.text}/${right.text}`, node };
-    const values = [...(right.items ?? [right])];
-    const text = left.text.replace(/%[-+ #0]*\d*(?:\.\d+)?[sdrifx]/g, () => values.shift()?.text ?? UNKNOWN);
-    return { text: bounded(text), node };
+    return node.operator === '/' ? below(left, right, node) : formatted(left, right, node);
   }
 
   private joined(nodes: EsNode[], node: EsNode): Value {
@@ -395,5 +398,3 @@ export class Program implements FollowedProgram {
     return value;
   }
 }
-
-const isEnvironment = ({ dotted }: Value): boolean => CONSTANTS.get(dotted ?? '') === SECRET + UNKNOWN;

@@ -83,3 +83,17 @@ export const isDetermined = ({ text, items, func, dotted }: Value): boolean =>
 /** A part of a destructured value; a path below something stays one. */
 export const partOf = (value: Value, node: EsNode): Value =>
   value.text.includes(BELOW) ? { ...value, node } : unknown(node, value);
+
+/** Python's `/` on paths. */
+export const below = (left: Value, right: Value, node: EsNode): Value => ({
+  ...left,
+  text: right.text.startsWith('/') ? right.text : `${left.text}/${right.text}`,
+  node,
+});
+
+/** Python's `%` on texts. */
+export function formatted(left: Value, right: Value, node: EsNode): Value {
+  const values = [...(right.items ?? [right])];
+  const text = left.text.replace(/%[-+ #0]*\d*(?:\.\d+)?[sdrifx]/g, () => values.shift()?.text ?? UNKNOWN);
+  return { text: bounded(text), node };
+}

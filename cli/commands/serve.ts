@@ -116,20 +116,9 @@ async function serve(options: ServeOptions): Promise<number> {
     meter: await meterOf(telemetry),
     tell: spans?.tell ?? null,
   });
-  const { url } = gateway;
-  const facts = {
-    url,
-    address: client.address,
-    namespace,
-    queue: client.server.queue,
-    listen: options.listen ?? null,
-    config,
-    profile: options.profile ?? null,
-    release: ownRelease(),
-  };
-  const forget = recordGateway(dataDir, facts, detached);
+  const forget = recordGateway(dataDir, factsOf(gateway.url, { context, options, config }), detached);
   try {
-    if (!detached) await printPlace(options, dataDir, url);
+    if (!detached) await printPlace(options, dataDir, gateway.url);
     return (await ended) === 'SIGINT' ? INTERRUPTED : 0;
   } finally {
     stopKeeping();
@@ -138,6 +127,24 @@ async function serve(options: ServeOptions): Promise<number> {
     await spans?.close();
   }
 }
+
+const factsOf = (
+  url: string,
+  {
+    context: { client, namespace },
+    options,
+    config,
+  }: { context: CliContext; options: ServeOptions; config: string | null },
+): Parameters<typeof recordGateway>[1] => ({
+  url,
+  address: client.address,
+  namespace,
+  queue: client.server.queue,
+  listen: options.listen ?? null,
+  config,
+  profile: options.profile ?? null,
+  release: ownRelease(),
+});
 
 /** The SDK's exporter, as in workers: its native code is loaded only if metrics are wanted. */
 async function meterOf(telemetry: TelemetrySettings): Promise<MetricMeter | null> {

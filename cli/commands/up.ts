@@ -5,7 +5,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, MAIN_TASK_QUEUE } from '../../contracts/ids';
 import { UI_VIEWS, uiViewUrl } from '../../contracts/agents/ui-views';
 import { inertLine } from '../../contracts/text/inert';
-import { ownRelease } from '../../system/package-root';
+import { ownRelease, type Release } from '../../system/package-root';
 import { chosenConfig, recordHost } from '../../workers/configuration/recorded-choice';
 import { isOfThisRelease, releaseText, runningWorker } from '../../workers/process/worker-record';
 import { openContext } from '../context';
@@ -120,24 +120,42 @@ async function start(options: UpOptions): Promise<number> {
         ? { release: before.release ?? null, pid: before.identity.pid }
         : null,
   };
-  const { replaced } = facts;
-  if (replaced && !options.json)
-    note(
-      `replaced the worker of release ${inertLine(releaseText(replaced.release ?? undefined))} (pid ${replaced.pid}); its sessions live on`,
-    );
   if (options.json) printJson(facts);
-  else {
-    process.stdout.write(
-      `Temporal server  ${facts.address} (namespace ${namespace})\n` +
-        (page ? `page             ${page.link}\n` : '') +
-        (uiLink ? `web UI           ${uiLink}\n` : '') +
-        (uiLink && view ? `who waits        ${view}\n` : '') +
-        `release          ${inertLine(releaseText(facts.release))}\n` +
-        `worker           pid ${facts.workerPid}, ${inertLine(serves(facts, cwd))}\n` +
-        `data             ${inertLine(dataDir)}\n`,
-    );
-  }
+  else printStarted({ ...facts, view, cwd });
   return 0;
+}
+
+interface Started {
+  address: string;
+  namespace: string;
+  page: { link: string } | null;
+  uiLink: string | null;
+  /** The view of the web UI with those that wait. */
+  view: string | null;
+  dataDir: string;
+  host: string | null;
+  queue: string;
+  workerPid: number | null;
+  release: Release;
+  replaced: { release: Release; pid: number } | null;
+  /** Where shells start. */
+  cwd: string | undefined;
+}
+
+function printStarted({ page, uiLink, view, replaced, cwd, ...facts }: Started): void {
+  if (replaced)
+    note(
+      `replaced the worker of release ${inertLine(releaseText(replaced.release))} (pid ${replaced.pid}); its sessions live on`,
+    );
+  process.stdout.write(
+    `Temporal server  ${facts.address} (namespace ${facts.namespace})\n` +
+      (page ? `page             ${page.link}\n` : '') +
+      (uiLink ? `web UI           ${uiLink}\n` : '') +
+      (uiLink && view ? `who waits        ${view}\n` : '') +
+      `release          ${inertLine(releaseText(facts.release))}\n` +
+      `worker           pid ${facts.workerPid}, ${inertLine(serves(facts, cwd))}\n` +
+      `data             ${inertLine(facts.dataDir)}\n`,
+  );
 }
 
 /** The gateway's address, and a link to its page that logs in once. Throws `gateway_failed`. */

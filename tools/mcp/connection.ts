@@ -2,6 +2,7 @@
 // workers without MCP servers do not pay for it.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { isSessionGone, isSessionRefused, isThere, isTimeout } from './call-failure';
@@ -45,103 +46,144 @@ export async function openConnection(
   settings: McpServerSettings,
   options: ConnectionOptions,
 ): Promise<McpConnection> {
+  const [parts, { ResultSchema }] = await Promise.all([
+    prepare(settings, options),
+    import('@modelcontextprotocol/sdk/types.js'),
+  ]);
+  const connection = new Connection(settings, options, { ...parts, answer: ResultSchema });
+  await connection.start();
+  return connection;
+}
+
+interface Parts {
+  client: Client;
+  transport: Transport;
+  /** The schema of any answer. */
+  answer: typeof ResultSchema;
+}
+
+class Connection implements McpConnection {
   /** Why we close it. */
-  let fault = '';
-  // What fails because we close it is no news.
-  const warn = (reason: string): void => void (fault || options.warn(reason));
-  const { client, transport } = await prepare(settings, { ...options, warn });
-  let isClosed = false;
-  const calls = new Set<Promise<unknown>>();
-  const ended = new Promise<string>((resolve) => {
-    client.onclose = () => {
-      isClosed = true;
-      resolve(fault || endingOf(transport) || 'the connection was closed');
-    };
-  });
-  const close = async (): Promise<void> => {
+  private fault = '';
+  private isClosed = false;
+  private readonly calls = new Set<Promise<unknown>>();
+  private pinging: Promise<void> | undefined;
+  readonly ended: Promise<string>;
+
+  constructor(
+    private readonly settings: McpServerSettings,
+    private readonly options: ConnectionOptions,
+    private readonly parts: Parts,
+  ) {
+    const { client, transport } = parts;
+    client.onerror = (err) => this.warn(explained(err));
+    this.ended = new Promise((resolve) => {
+      client.onclose = () => {
+        this.isClosed = true;
+        resolve(this.fault || endingOf(transport) || 'the connection was closed');
+      };
+    });
+    limitAnswers(transport, () => {
+      this.fault ||= 'it asks faster than it takes the answers';
+      void this.close();
+    });
+  }
+
+  async start(): Promise<void> {
+    const { settings, options } = this;
+    const { client, transport } = this.parts;
+    const timeout = settings.startupMs;
+    // Ended by the caller, or by us if the start takes too long.
+    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)]);
+    try {
+      await lasting(signal, async (inner) => {
+        await client.connect(transport, { signal: inner, timeout });
+        const list = (request: { signal?: AbortSignal }): Promise<ListedTools> =>
+          listTools(client, settings, { ...request, timeout });
+        const warn = (reason: string): void => this.warn(reason);
+        await watchTools(client, list, { ...options, warn, signal: inner });
+      });
+    } catch (err) {
+      // Before we end it ourselves, which is not the reason.
+      const reason = this.fault || endingOf(transport) || startFault(err, signal, settings);
+      await this.close().catch(() => undefined);
+      throw new Error(reason, { cause: err });
+    }
+    // If a server no longer answers, the SDK keeps trying without an error for its callers.
+    if (settings.transport.kind === 'http')
+      client.onerror = (err) => {
+        this.warn(explained(err));
+        this.check();
+      };
+  }
+
+  get isOpen(): boolean {
+    return !this.isClosed && !this.fault && !isEnding(this.parts.transport);
+  }
+
+  async callTool(name: string, args: Record<string, unknown>, stop: AbortSignal): Promise<CallResult> {
+    const { client, answer } = this.parts;
+    const request = { method: 'tools/call', params: { name, arguments: args } };
+    const call = lasting(stop, (signal) =>
+      client.request(request, answer, {
+        signal,
+        timeout: this.settings.toolMs,
+        // Requests progress reports from the server: each report restarts the wait.
+        onprogress: () => undefined,
+        resetTimeoutOnProgress: true,
+      }),
+    );
+    this.calls.add(call);
+    try {
+      return readResult(await call);
+    } catch (err) {
+      // A server that hangs keeps its connection.
+      if (isTimeout(err)) this.check();
+      if (isSessionGone(err)) void this.retire();
+      throw err;
+    } finally {
+      this.calls.delete(call);
+    }
+  }
+
+  async close(): Promise<void> {
+    const { client, transport } = this.parts;
     await client.close();
     // The client does not close a transport that never spoke.
     await transport.close();
-  };
-  limitAnswers(transport, () => {
-    fault ||= 'it asks faster than it takes the answers';
-    void close();
-  });
-  // Ended by the caller, or by us if the start takes too long.
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(settings.startupMs)]);
-  const timeout = settings.startupMs;
-  try {
-    await lasting(signal, async (inner) => {
-      await client.connect(transport, { signal: inner, timeout });
-      const list = (request: { signal?: AbortSignal }): Promise<ListedTools> =>
-        listTools(client, settings, { ...request, timeout });
-      await watchTools(client, list, { ...options, signal: inner });
-    });
-  } catch (err) {
-    // Before we end it ourselves, which is not the reason.
-    const reason = fault || endingOf(transport) || startFault(err, signal, settings);
-    await close().catch(() => undefined);
-    throw new Error(reason, { cause: err });
   }
-  const { ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+
+  /** What fails because we close it is no news. */
+  private warn(reason: string): void {
+    if (!this.fault) this.options.warn(reason);
+  }
+
   /** It takes no new calls, and closes when those that it has have ended. */
-  const retire = async (): Promise<void> => {
-    fault ||= 'it no longer knows the session';
+  private async retire(): Promise<void> {
+    this.fault ||= 'it no longer knows the session';
     const late = delay(DRAIN_MS, undefined, { ref: false });
-    await Promise.race([Promise.allSettled(calls), late]);
-    await close();
-  };
+    await Promise.race([Promise.allSettled(this.calls), late]);
+    await this.close();
+  }
+
+  private check(): void {
+    this.pinging ??= this.ping().finally(() => (this.pinging = undefined));
+  }
+
   /** A server that does one thing at a time answers when a call that runs is done. */
-  const ping = async (): Promise<void> => {
-    const timeout = calls.size > 0 ? Math.max(settings.toolMs, PING_MS) : PING_MS;
+  private async ping(): Promise<void> {
+    const { client, answer } = this.parts;
+    const timeout = this.calls.size > 0 ? Math.max(this.settings.toolMs, PING_MS) : PING_MS;
     try {
-      await client.request({ method: 'ping' }, ResultSchema, { timeout });
+      await client.request({ method: 'ping' }, answer, { timeout });
     } catch (err) {
-      if (isSessionRefused(err)) await retire();
+      if (isSessionRefused(err)) await this.retire();
       else if (!isThere(err)) {
-        fault ||= `it did not answer a ping: ${explained(err)}`;
-        await close();
+        this.fault ||= `it did not answer a ping: ${explained(err)}`;
+        await this.close();
       }
     }
-  };
-  let pinging: Promise<void> | undefined;
-  const check = (): void => void (pinging ??= ping().finally(() => (pinging = undefined)));
-  // If a server no longer answers, the SDK keeps trying without telling its callers.
-  if (settings.transport.kind === 'http')
-    client.onerror = (err) => {
-      warn(explained(err));
-      check();
-    };
-  return {
-    get isOpen() {
-      return !isClosed && !fault && !isEnding(transport);
-    },
-    async callTool(name, args, stop) {
-      const request = { method: 'tools/call', params: { name, arguments: args } };
-      const call = lasting(stop, (signal) =>
-        client.request(request, ResultSchema, {
-          signal,
-          timeout: settings.toolMs,
-          // Requests progress reports from the server: each report restarts the wait.
-          onprogress: () => undefined,
-          resetTimeoutOnProgress: true,
-        }),
-      );
-      calls.add(call);
-      try {
-        return readResult(await call);
-      } catch (err) {
-        // A server that hangs keeps its connection.
-        if (isTimeout(err)) check();
-        if (isSessionGone(err)) void retire();
-        throw err;
-      } finally {
-        calls.delete(call);
-      }
-    },
-    ended,
-    close,
-  };
+  }
 }
 
 /**
@@ -188,11 +230,10 @@ export function explained(err: unknown): string {
 
 async function prepare(
   { transport }: McpServerSettings,
-  { version, onProcess, warn }: ConnectionOptions,
-): Promise<{ client: Client; transport: Transport }> {
+  { version, onProcess }: ConnectionOptions,
+): Promise<Pick<Parts, 'client' | 'transport'>> {
   const { Client: SdkClient } = await import('@modelcontextprotocol/sdk/client/index.js');
   const client = new SdkClient({ name: 'holdfast', version });
-  client.onerror = (err) => warn(explained(err));
   if (transport.kind === 'http') return { client, transport: await httpTransport(transport) };
   return { client, transport: new GroupStdioTransport(transport, onProcess) };
 }

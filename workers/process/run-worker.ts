@@ -19,6 +19,7 @@ import { workersConfiguration } from '../configuration/configuration';
 import { exposedNow, moduleFiles, refuseExposed } from '../configuration/exposed';
 import { recordOptions } from '../configuration/recorded-choice';
 import { loadTools } from '../tools/tool-modules';
+import type { Workers } from '../workers';
 import { createWorkers } from '../create-workers';
 import { installRuntime, metricsExporter } from '../telemetry/install-runtime';
 import { serveProbes } from './probes';
@@ -86,24 +87,15 @@ export async function runWorker(options: RunOptions): Promise<void> {
   const { namespace: givenNamespace, profile, queue, join, drainMs } = options;
   const where = { address: options.address, namespace: givenNamespace, profile, queue, join };
   const workers = await createWorkers({ ...where, dataDir, config, host, workdir, tools, drainMs, log });
-  let unready: string | null = 'it is starting';
-  const probes =
-    options.probes === undefined
-      ? undefined
-      : await serveProbes(options.probes, async () => unready ?? serverTrouble(workers.client)).catch(
-          async (err: unknown) => {
-            await workers.close();
-            throw err;
-          },
-        );
+  const readiness: Readiness = { trouble: 'it is starting' };
+  const probes = await probesOf(workers, options.probes, readiness);
+  if (probes) cleanup.defer(() => probes.close());
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
       log.info('told to stop', { signal });
-      unready = 'it is stopping';
+      readiness.trouble = 'it is stopping';
       workers.shutdown();
     });
-
-  if (probes) cleanup.defer(() => probes.close());
   cleanup.defer(startBeating(dataDir));
   cleanup.defer(() => removeQuietly(paths.record));
   await workers.run({
@@ -118,9 +110,29 @@ export async function runWorker(options: RunOptions): Promise<void> {
       writeProcessRecord(paths.record, record);
       // Not at exit: the process may be killed.
       flushCompileCache();
-      unready = null;
+      readiness.trouble = null;
       options.onReady?.(record);
     },
   });
   log.info('stopped', {});
+}
+
+interface Readiness {
+  /** Why it is not ready; null: it is. */
+  trouble: string | null;
+}
+
+/** Throws what `serveProbes` throws; the workers are closed then. */
+async function probesOf(
+  workers: Workers,
+  place: string | undefined,
+  readiness: Readiness,
+): Promise<Awaited<ReturnType<typeof serveProbes>> | undefined> {
+  if (place === undefined) return undefined;
+  try {
+    return await serveProbes(place, async () => readiness.trouble ?? serverTrouble(workers.client));
+  } catch (err) {
+    await workers.close();
+    throw err;
+  }
 }

@@ -1,6 +1,8 @@
 // Sends spans to the collector that `[telemetry]` names, in batches. OpenTelemetry's libraries are loaded only then. A
 // collector that is slow or away costs spans, and nothing else: they are dropped when 4,096 wait.
 import { hostname } from 'node:os';
+import type * as Api from '@opentelemetry/api';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { NO_SPAN, type SpanData, type TellSpan } from '../../contracts/telemetry/trace';
 import { packageVersion } from '../../system/package-root';
@@ -25,13 +27,12 @@ export async function openSpans(
   warn: (message: string, facts: { reason: string }) => void,
 ): Promise<SpanOutlet | null> {
   if (!settings.traces || settings.otlp === null) return null;
-  const [{ SpanKind, SpanStatusCode, TraceFlags }, { BatchSpanProcessor }, { OTLPTraceExporter }, resources] =
-    await Promise.all([
-      import('@opentelemetry/api'),
-      import('@opentelemetry/sdk-trace'),
-      import('@opentelemetry/exporter-trace-otlp-http'),
-      import('@opentelemetry/resources'),
-    ]);
+  const [api, { BatchSpanProcessor }, { OTLPTraceExporter }, resources] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+  ]);
   const exporter = new OTLPTraceExporter({
     url: `${settings.otlp}/v1/traces`,
     headers: collectorHeaders(settings, process.env),
@@ -58,34 +59,41 @@ export async function openSpans(
     'service.version': packageVersion(),
     'service.instance.id': `${process.pid}@${hostname()}`,
   });
-  const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, server: SpanKind.SERVER };
-  const contextOf = (traceId: string, spanId: string) => ({
-    traceId,
-    spanId,
-    traceFlags: TraceFlags.SAMPLED,
-  });
-  const tell = ({ traceId, spanId, parentSpanId, startMs, endMs, error, ...span }: SpanData): void =>
-    processor.onEnd({
-      name: span.name,
-      kind: kinds[span.kind],
-      spanContext: () => contextOf(traceId, spanId),
-      ...(parentSpanId !== NO_SPAN && { parentSpanContext: contextOf(traceId, parentSpanId) }),
-      startTime: hrTime(startMs),
-      endTime: hrTime(endMs),
-      duration: hrTime(Math.max(0, endMs - startMs)),
-      status:
-        error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error },
-      attributes: { ...span.attributes, ...(error !== undefined && { 'error.type': error }) },
-      ...{ links: [], events: [], ended: true, resource },
-      instrumentationScope: { name: 'holdfast', version: packageVersion() },
-      ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
-    });
   return {
-    tell,
+    tell: (span) => processor.onEnd(readableSpan(span, resource, api)),
     close: async () => {
       const over = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref());
       await Promise.race([processor.shutdown().catch(() => undefined), over]);
     },
+  };
+}
+
+function readableSpan(
+  { traceId, spanId, parentSpanId, startMs, endMs, error, ...span }: SpanData,
+  resource: ReadableSpan['resource'],
+  { SpanKind, SpanStatusCode, TraceFlags }: typeof Api,
+): ReadableSpan {
+  const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, server: SpanKind.SERVER };
+  const contextOf = (id: string) => ({ traceId, spanId: id, traceFlags: TraceFlags.SAMPLED });
+  const isFailed = error !== undefined;
+  return {
+    name: span.name,
+    kind: kinds[span.kind],
+    spanContext: () => contextOf(spanId),
+    ...(parentSpanId !== NO_SPAN && { parentSpanContext: contextOf(parentSpanId) }),
+    startTime: hrTime(startMs),
+    endTime: hrTime(endMs),
+    duration: hrTime(Math.max(0, endMs - startMs)),
+    status: isFailed ? { code: SpanStatusCode.ERROR, message: error } : { code: SpanStatusCode.UNSET },
+    attributes: { ...span.attributes, ...(isFailed && { 'error.type': error }) },
+    links: [],
+    events: [],
+    ended: true,
+    resource,
+    instrumentationScope: { name: 'holdfast', version: packageVersion() },
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
   };
 }
 

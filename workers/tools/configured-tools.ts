@@ -54,15 +54,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
   const trusted = (given: Configuration): McpServerSettings[] =>
     given.mcpServers.map((server) => trustedServer(server, exposed));
   const processes = new McpProcesses(dataDir);
-  const facts = (given: object): Record<string, unknown> => ({ ...given });
-  const servers = new McpServers({
-    version: packageVersion(),
-    onProcess: processes.started,
-    log: {
-      info: (message, given) => log.info(message, facts(given)),
-      warn: (message, given) => log.warn(message, facts(given)),
-    },
-  });
+  const servers = serversOf(processes, log);
   let faults: string[] = [];
   let { policy, quota } = configuration;
   let hasServers = false;
@@ -96,11 +88,7 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
       else stopWatching = watchContent(where.file, follow);
       if (!withServers) return;
       hasServers = true;
-      processes
-        .endLeft()
-        .catch((err: unknown) =>
-          log.warn('MCP servers of a killed worker could not be ended', { reason: reasonOf(err) }),
-        );
+      void endLeft(processes, log);
       servers.reconcile(trusted(configuration));
     },
     async close() {
@@ -109,6 +97,23 @@ export async function configureTools(choice: ConfigurationChoice): Promise<Confi
     },
   };
 }
+
+const serversOf = (processes: McpProcesses, log: WorkersLog): McpServers =>
+  new McpServers({
+    version: packageVersion(),
+    onProcess: processes.started,
+    log: {
+      info: (message, facts) => log.info(message, { ...facts }),
+      warn: (message, facts) => log.warn(message, { ...facts }),
+    },
+  });
+
+const endLeft = (processes: McpProcesses, log: WorkersLog): Promise<void> =>
+  processes
+    .endLeft()
+    .catch((err: unknown) =>
+      log.warn('MCP servers of a killed worker could not be ended', { reason: reasonOf(err) }),
+    );
 
 /** Read-only in the sandbox, but people replace files, and a mount on a replaced file is gone for a moment. */
 const NOT_FOLLOWED =

@@ -41,27 +41,67 @@ const REMEMBERED_REFUSALS = 5;
 export async function host(input?: HostInput, carried?: HostState): Promise<HostState> {
   const { namespace } = checked(hostInputSchema, 'The input of host', input ?? {});
   const name = ownName();
-  const state: HostState = carried ?? {
-    host: name,
-    status: 'offline',
-    since: new Date().toISOString(),
-    reason: 'it has not connected yet',
-    facts: null,
-    namespace: namespace ?? workflowInfo().namespace,
-    refused: [],
+  const state = carried ?? newHost(name, namespace ?? workflowInfo().namespace);
+  const news: News = { announced: null, isForgotten: false };
+  const become = (status: HostState['status'], reason: string | null): void => {
+    if (status !== state.status) state.since = new Date().toISOString();
+    Object.assign(state, { status, reason });
+    show(state);
   };
-  let announced: HostFacts | null = null;
-  let isForgotten = false;
-  const show = (): void => setCurrentDetails(hostDetails(state));
+  listen(state, news);
+  upsertSearchAttributes([{ key: defineSearchAttributeKey(SEARCH_ATTRIBUTES.host, 'KEYWORD'), value: name }]);
+  show(state);
+
+  // An enrolled host announces itself in its own namespace, never here: this workflow only records where that is.
+  const isElsewhere = namespace !== undefined && namespace !== workflowInfo().namespace;
+  const hasNews = (): boolean => news.announced !== null || news.isForgotten;
+  for (;;) {
+    const isHere = await (isElsewhere
+      ? condition(hasNews).then(() => true)
+      : condition(hasNews, FORGET_AFTER_MS));
+    const next = news.announced;
+    if (!isHere || news.isForgotten || !next) break;
+    news.announced = null;
+    become('online', null);
+    const reason = await lease(name, next.instance);
+    // Otherwise a new process of it has connected in the meantime, and gets the next lease.
+    if (!isAnnounced(news)) become('offline', reason);
+    // The next run would not know that it was forgotten meanwhile.
+    if (news.isForgotten) continue;
+    if (workflowInfo().historyLength > CONTINUE_AT_EVENTS && !isAnnounced(news))
+      await continueInNextRun<typeof host>(input, state);
+  }
+  become('offline', news.isForgotten ? 'it was forgotten' : 'it was not seen for 30 days');
+  return state;
+}
+
+/** What its messages have said since it was looked at. */
+interface News {
+  /** A process that has connected and has no lease yet. */
+  announced: HostFacts | null;
+  isForgotten: boolean;
+}
+
+/** A call, since messages come while the workflow waits. */
+const isAnnounced = ({ announced }: News): boolean => announced !== null;
+
+const newHost = (name: string, namespace: string): HostState => ({
+  host: name,
+  status: 'offline',
+  since: new Date().toISOString(),
+  reason: 'it has not connected yet',
+  facts: null,
+  namespace,
+  refused: [],
+});
+
+const show = (state: HostState): void => setCurrentDetails(hostDetails(state));
+
+function listen(state: HostState, news: News): void {
   const refused = (err: unknown): void => {
     state.refused = [...state.refused, reasonOf(err)].slice(-REMEMBERED_REFUSALS);
   };
   messageGuard().refused = refused;
-  const become = (status: HostState['status'], reason: string | null): void => {
-    if (status !== state.status) state.since = new Date().toISOString();
-    Object.assign(state, { status, reason });
-    show();
-  };
   const signalled = (take: () => unknown): void => {
     try {
       take();
@@ -71,38 +111,14 @@ export async function host(input?: HostInput, carried?: HostState): Promise<Host
   };
   const listener = new Listener({ admit: (parse) => parse(), signalled });
   listener.query(MESSAGES.state, () => state);
-  listener.signal(MESSAGES.forget, () => (isForgotten = true));
+  listener.signal(MESSAGES.forget, () => (news.isForgotten = true));
   listener.signal(MESSAGES.announce, (facts) => {
     // The same process again: something about it has changed; its lease continues.
     const isKnown = state.status === 'online' && state.facts?.instance === facts.instance;
     state.facts = facts;
-    if (!isKnown) announced = facts;
-    show();
+    if (!isKnown) news.announced = facts;
+    show(state);
   });
-  upsertSearchAttributes([{ key: defineSearchAttributeKey(SEARCH_ATTRIBUTES.host, 'KEYWORD'), value: name }]);
-  show();
-
-  for (;;) {
-    // An enrolled host announces itself in its own namespace, never here: this workflow only records where that is.
-    const isElsewhere = namespace !== undefined && namespace !== workflowInfo().namespace;
-    const hasNews = (): boolean => announced !== null || isForgotten;
-    const isHere = await (isElsewhere
-      ? condition(hasNews).then(() => true)
-      : condition(hasNews, FORGET_AFTER_MS));
-    const next = announced as HostFacts | null;
-    if (!isHere || isForgotten || !next) break;
-    announced = null;
-    become('online', null);
-    const reason = await lease(name, next.instance);
-    // Otherwise a new process of it has connected in the meantime, and gets the next lease.
-    if ((announced as HostFacts | null) === null) become('offline', reason);
-    // The next run would not know that it was forgotten meanwhile.
-    if (isForgotten) continue;
-    if (workflowInfo().historyLength > CONTINUE_AT_EVENTS && announced === null)
-      await continueInNextRun<typeof host>(input, state);
-  }
-  become('offline', isForgotten ? 'it was forgotten' : 'it was not seen for 30 days');
-  return state;
 }
 
 /** A plain error would fail the workflow task over and over; this ends the workflow instead. */
