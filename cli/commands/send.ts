@@ -1,6 +1,8 @@
 // `holdfast send`: a message to an agent, and its answer.
 import { text as textOf } from 'node:stream/consumers';
 import type { AgentHandle } from '../../client/agents/agent-handle';
+import { wordsOf } from '../../client/agents/failed-agents';
+import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { AgentResult } from '../../contracts/agents/agent';
 import { agentId } from '../arguments';
 import { openContext } from '../context';
@@ -39,11 +41,28 @@ async function send(agent: string, message: string, options: SendOptions): Promi
   const mode = options.interrupt ? 'interrupt' : 'queue';
   await using context = await openContext(options, { start: false, restarts: true });
   const handle = context.client.agent(agent);
-  if (options.wait) return await answer(handle, text, mode, options);
-  await handle.post(text, { mode });
+  if (options.wait)
+    return await answer(handle, text, mode, options).catch((err: unknown) => throwWithReason(err, handle));
+  await handle.post(text, { mode }).catch((err: unknown) => throwWithReason(err, handle));
   if (options.json) printJson({ agent, sent: true });
   else note(`Sent. \`holdfast chat --agent ${agent}${sameServer(options)}\` shows the reply.`);
   return 0;
+}
+
+/** An agent that has failed takes no message: the error says why it failed. */
+async function throwWithReason(err: unknown, handle: AgentHandle): Promise<never> {
+  const known = err instanceof HoldfastError ? err : undefined;
+  const isOver =
+    known?.code === 'agent_closed' || (known?.code === 'not_found' && known.facts.ended === true);
+  if (!known || !isOver) throw err;
+  const state = await handle.presentState().catch(() => undefined);
+  const failure = state?.lastResult && wordsOf(state.lastResult, { isOpen: false });
+  if (!failure) throw err;
+  throw known.withFacts({
+    next:
+      `It failed with ${failure.code}: ${failure.message} To go on from its conversation, run ` +
+      `\`holdfast fork ${handle.id} NEW-ID "MESSAGE"\`.`,
+  });
 }
 
 /** Sends it and waits for the answer. */

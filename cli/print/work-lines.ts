@@ -1,11 +1,16 @@
 // Open work as lines of text: a table, or each agent with everything below it.
+import type { WhyFailed } from '../../client/agents/failed-agents';
 import { inertLine } from '../../contracts/text/inert';
+import { label } from '../../contracts/text/labels';
 import { WORKFLOWS } from '../../contracts/messages';
 import { age } from './age';
 import { styled } from '../terminal/terminal-style';
 import { usageText } from './usage-text';
 import { endedBy } from './view-facts';
 import type { SubAgentWork, Work } from './work';
+
+/** Of a failure's message: a provider's may be long. */
+const MESSAGE_CHARACTERS = 300;
 
 const NOTHING = 'nothing is open\n';
 
@@ -78,12 +83,21 @@ const nameOf = ({ workflowId, type }: Work): string =>
 const endText = ({ at, ...end }: NonNullable<Work['killed']>): string =>
   `last ${endedBy(end)}${at ? ` ${age(at)} ago` : ''}`;
 
+/** For example `step_limit: The turn took as many steps as it may. Next: Send a message to go on.` */
+export const failureText = ({ code, message, next }: WhyFailed): string =>
+  `${code}: ${label(message, MESSAGE_CHARACTERS)} Next: ${next}`;
+
 const bold = (name: string, width = 0): string => styled('bold', inertLine(name).padEnd(width));
 
-function facts({ doing, listed, waits, killed, end, usage }: Work): string {
-  if (end) return styled('dim', inertLine(`${end.how}${end.at ? `, ${age(end.at)} ago` : ''}`));
+function facts({ doing, listed, waits, killed, end, usage, failure }: Work): string {
+  const failed = failure && styled('red', inertLine(failureText(failure)));
+  if (end) {
+    const how = styled('dim', inertLine(`${end.how}${end.at ? `, ${age(end.at)} ago` : ''}`));
+    return failed ? `${how}; ${failed}` : how;
+  }
   const parts = [
     inertLine(doing ?? (listed ? 'was not asked' : 'no worker answers')),
+    failed,
     waits && styled('yellow', inertLine(`waits for ${waits.for} since ${age(waits.since)}`)),
     waits?.trouble && styled('red', inertLine(waits.trouble)),
     killed && inertLine(endText(killed)),

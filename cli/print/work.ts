@@ -1,12 +1,14 @@
 // Open and recently ended work: agents, turns and sessions, what each is doing and waiting for, and who ended what.
 // Read-only: nothing here costs history.
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { whyEnded, wordsOf, type WhyFailed } from '../../client/agents/failed-agents';
 import { ofAgent } from '../../client/agents/list-open';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { listWorkflows } from '../../client/delivery/list-workflows';
 import { pendingActivities, type PendingActivity } from '../../client/delivery/pending-activity';
 import { describeEnd } from '../../client/delivery/workflow-end';
 import type { Approval } from '../../contracts/tools/approvals';
+import { latestFailure } from '../../contracts/agents/failures';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';
 import type { EndReason, SubAgent, Usage } from '../../contracts/agents/agent';
@@ -43,6 +45,8 @@ export interface Work {
   subAgents: SubAgentWork[];
   /** Of an agent: its usage so far, if its model reports it. */
   usage: Usage | null;
+  /** Of an agent and a turn: why the last turn ended without what was asked for, and what can be done. */
+  failure: WhyFailed | null;
 }
 
 export interface SubAgentWork {
@@ -55,7 +59,9 @@ export interface SubAgentWork {
   usage: Usage | null;
 }
 
-type Told = Partial<Pick<Work, 'doing' | 'listed' | 'waits' | 'killed' | 'session' | 'subAgents' | 'usage'>>;
+type Told = Partial<
+  Pick<Work, 'doing' | 'listed' | 'waits' | 'killed' | 'session' | 'subAgents' | 'usage' | 'failure'>
+>;
 
 const ENDED_SHOWN = 50;
 /** The embedded server does nothing else while it reads a page: a tenth of a millisecond for each row. */
@@ -160,7 +166,10 @@ function listedWork(info: WorkflowExecutionInfo): Told {
   const state = attributeOf(info, SEARCH_ATTRIBUTES.state)?.replace('_', ' ');
   const waitsFor = attributeOf(info, SEARCH_ATTRIBUTES.waitsFor);
   const isWaiting = waitsFor !== undefined && waitsFor !== 'none' && state !== 'idle';
-  const doing = state === undefined ? null : isWaiting ? `${state}, waits for ${waitsFor}` : state;
+  const why = latestFailure(info.searchAttributes[SEARCH_ATTRIBUTES.notices] ?? [])?.why;
+  const failed = waitsFor === 'retry' && why !== undefined ? `, its last turn failed: ${why}` : '';
+  const doing =
+    state === undefined ? null : isWaiting ? `${state}, waits for ${waitsFor}` : `${state}${failed}`;
   return { doing, listed: true };
 }
 
@@ -170,26 +179,31 @@ function attributeOf({ searchAttributes }: WorkflowExecutionInfo, name: string):
 }
 
 async function endedWork(client: Client, info: WorkflowExecutionInfo): Promise<Work> {
-  const how = await inTime(describeEnd(client, info));
+  const isSession = info.type === WORKFLOWS.execSession;
+  const [how, failure] = await Promise.all([
+    inTime(describeEnd(client, info)),
+    isSession ? null : inTime(whyEnded(client, info)),
+  ]);
   const end = { at: info.closeTime?.toISOString() ?? null, how: how ?? info.status.name.toLowerCase() };
-  return { ...workOf(info), end };
+  return { ...workOf(info), end, failure: failure ?? null };
 }
 
 function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
   const agent = parseSessionWorkflowId(workflowId)?.agent ?? workflowId.split('/')[1] ?? workflowId;
   const nothing = { end: null, doing: null, listed: false, waits: null, killed: null, session: null };
-  const below = { subAgents: [], usage: null };
+  const below = { subAgents: [], usage: null, failure: null };
   return { workflowId, type, agent, since: startTime.toISOString(), ...nothing, ...below };
 }
 
 async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Told> {
   const state = await client.agent(workflowId.replace(/^agent\//, '')).ownState();
-  const { status, currentTurn, queued, turns, agents, usage } = state;
+  const { status, currentTurn, queued, turns, agents, usage, lastResult } = state;
   const more = queued > 0 ? `, ${counted(queued, 'more message waits', 'more messages wait')}` : '';
   const doing = currentTurn
     ? `${status}: turn ${currentTurn.split('/').at(-1)}${more}`
     : `${status} after ${counted(turns, 'turn')}${more}`;
-  return { doing, usage, subAgents: agents.map(subAgentWork) };
+  const failure = currentTurn === null && lastResult ? wordsOf(lastResult, { isOpen: true }) : null;
+  return { doing, usage, failure, subAgents: agents.map(subAgentWork) };
 }
 
 const subAgentWork = ({ agentId, role, status, since, result }: SubAgent): SubAgentWork => ({

@@ -1,6 +1,7 @@
 // The agents whose last turn ended without what was asked for, from the server's visibility store, and why; the list needs
 // no worker.
-import { WorkflowFailedError, type WorkflowExecutionInfo } from '@temporalio/client';
+import { WorkflowFailedError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
 import type { AgentResult } from '../../contracts/agents/agent';
 import { hasFailed, latestFailure } from '../../contracts/agents/failures';
 import { fromFailure } from '../../contracts/errors/failure';
@@ -87,13 +88,26 @@ export async function whyFailed(
     const { lastResult, waits } = await client.agent(agent).ownState(runId);
     return lastResult && waits?.for === 'retry' ? wordsOf(lastResult, { isOpen }) : null;
   }
-  const handle = client.temporal.workflow.getHandle(workflowId, runId, { followRuns: false });
+  return whyEnded(client.temporal, { workflowId, runId });
+}
+
+/** The same of a run of an agent or a turn that is over; null if it ended as was wanted. Needs no worker. */
+export async function whyEnded(
+  temporal: Client,
+  { workflowId, runId }: Pick<FailedAgent, 'workflowId' | 'runId'>,
+): Promise<WhyFailed | null> {
+  const handle = temporal.workflow.getHandle(workflowId, runId, { followRuns: false });
   try {
-    const result = (await handle.result()) as AgentResult | null;
-    return result && wordsOf(result, { isOpen });
+    const result = (await handle.result()) as Partial<AgentResult> | null;
+    // A turn's agent may be open, and then goes on with a message; its own page says how it ended.
+    // Of another release, or another workflow's.
+    if (typeof result?.reason !== 'string') return null;
+    return wordsOf(result as AgentResult, { isOpen: /\/turn\/\d+$/.test(workflowId) });
   } catch (err) {
     if (!(err instanceof WorkflowFailedError)) throw err;
+    if (err.cause instanceof CancelledFailure || err.cause instanceof TerminatedFailure) return null;
     const how = err.cause?.message ?? err.message;
+    const agent = workflowId.replace(/^agent\//, '');
     const { code, detail, next } = fromFailure(err.cause) ?? new HoldfastError('agent_ended', { agent, how });
     return { code, message: detail, next };
   }

@@ -127,3 +127,36 @@ test('a task that failed goes on in another agent, named after it', async () => 
   const { messages } = await engine.client.agent(other.agent).transcript();
   expect(messages.filter(({ role }) => role === 'user').at(-1)).toMatchObject({ text: 'Do it otherwise.' });
 }, 60_000);
+
+test('why an agent failed, and what can be done, stands in ps, tree, log and send, and in their JSON', async () => {
+  const agent = uniqueId('told');
+  const { model } = scripted({ fail: 'no provider' });
+  await own.api.post('/v1/agents', { id: agent, task: 'Do it.', model });
+  await failed(agent);
+  const why = /model_failed: .*no provider.* Next: \S/;
+  const run = async (...args: string[]): Promise<string> => {
+    const { stdout, stderr } = await engine.cliInTurn(args);
+    return `${stdout}${stderr}`;
+  };
+  for (const args of [
+    ['ps', '--all'],
+    ['tree', agent],
+  ]) {
+    const lines = (await run(...args)).split('\n').filter((line) => why.test(line));
+    // Its turn says it, too.
+    expect([args, lines.length]).toEqual([args, 2]);
+  }
+  expect(await run('log', agent)).toMatch(why);
+  expect(await run('send', agent, 'hello')).toMatch(
+    /not_found: .* Next: It failed with model_failed: .*`holdfast fork told-\S+ NEW-ID "MESSAGE"`/,
+  );
+  type Failing = { workflowId: string; failure: { code: string } | null };
+  const all = JSON.parse((await engine.cliInTurn(['ps', '--all', '--json'])).stdout) as Failing[];
+  expect(all.find(({ workflowId }) => workflowId === `agent/${agent}`)?.failure).toMatchObject({
+    ...{ code: 'model_failed', message: expect.stringContaining('no provider') as string },
+    next: expect.stringMatching(/\S/) as string,
+  });
+  expect(JSON.parse((await engine.cliInTurn(['log', agent, '--json'])).stdout)).toMatchObject({
+    failure: { code: 'model_failed' },
+  });
+}, 90_000);
