@@ -1,11 +1,12 @@
 // One agent as its events tell it: recorded messages by index, and the reply that is being written.
 import { batch, useSignal, type Signal } from '@preact/signals';
 import { createContext } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { AgentOverview, Message } from '../../contracts/agents/agent';
 import type { LiveToken } from '../../contracts/models/live-tokens';
 import { callApi, isOutOfReach, pathOf, problemOf, type ProblemText } from './call-api';
 import { followEvents, type Handlers } from './event-streams';
+import { MessageLog } from './message-log';
 
 /** Stands for what was written while nobody looked, as the gateway writes it. */
 const GAP = '\u2026';
@@ -15,7 +16,7 @@ export const ShownAgent = createContext('');
 
 export interface AgentStream {
   overview: Signal<AgentOverview | null>;
-  messages: Signal<Message[]>;
+  messages: Signal<readonly Message[]>;
   live: Signal<string>;
   /** Null while it is open. */
   ended: Signal<string | null>;
@@ -25,16 +26,17 @@ export interface AgentStream {
 }
 
 export function useAgentStream(id: string): AgentStream {
+  const log = useMemo(() => new MessageLog(), [id]);
   const stream: AgentStream = {
     overview: useSignal(null),
-    messages: useSignal<Message[]>([]),
+    messages: log.shown,
     live: useSignal(''),
     ended: useSignal(null),
     problem: useSignal(null),
     isMissing: useSignal(false),
   };
   useEffect(() => {
-    const following = new AgentFollowing(id, stream);
+    const following = new AgentFollowing(id, stream, log);
     return () => following.end();
   }, [id]);
   return stream;
@@ -49,6 +51,7 @@ class AgentFollowing {
   constructor(
     private readonly id: string,
     private readonly stream: AgentStream,
+    private readonly log: MessageLog,
   ) {
     this.stop = this.follow();
     void this.read();
@@ -80,7 +83,10 @@ class AgentFollowing {
       last: 'ended',
       // A stream cannot say why there is none: this does.
       check: () => this.read(),
-      handlers: { ...handlersFor(this.stream), state: (state: AgentOverview) => this.onState(state) },
+      handlers: {
+        ...handlersFor(this.stream, this.log),
+        state: (state: AgentOverview) => this.onState(state),
+      },
       whileSeen: true,
       // What was written meanwhile is not told again before it is recorded.
       onReopen: () => {
@@ -93,6 +99,7 @@ class AgentFollowing {
     const isOfNextRun = this.run !== undefined && this.run !== state.runId;
     this.run = state.runId;
     this.stream.overview.value = state;
+    this.log.expected = state.messages + (state.turn?.messages ?? 0);
     this.stream.problem.value = null;
     if (!isOfNextRun) return;
     // All places are in the conversation of a run: this one's begins with what the model still sees.
@@ -101,12 +108,15 @@ class AgentFollowing {
   }
 }
 
-const handlersFor = ({ messages, live, ended }: AgentStream): Handlers => ({
+const handlersFor = ({ live, ended }: AgentStream, log: MessageLog): Handlers => ({
   // In order and once, over any number of connections; from 0 again in another run.
   message: ({ index, message }: { index: number; message: Message }) =>
     batch(() => {
-      messages.value = [...messages.value.slice(0, index), message];
-      if (message.role === 'assistant') live.value = '';
+      log.add(index, message);
+      // What was written and what it has become are shown in one moment.
+      if (message.role !== 'assistant' || live.value === '') return;
+      log.draw();
+      live.value = '';
     }),
   token: (token: LiveToken) => {
     live.value = token.kind === 'text' ? live.value + token.text : '';
@@ -115,6 +125,7 @@ const handlersFor = ({ messages, live, ended }: AgentStream): Handlers => ({
   // A call that was terminated may not tell its own end before this one.
   ended: ({ how }: { how: string }) =>
     batch(() => {
+      log.draw();
       live.value = '';
       ended.value = how;
     }),

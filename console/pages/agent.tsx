@@ -133,6 +133,7 @@ function Said({ id, stream: { messages, live }, asking }: SaidProps): VNode {
         messages={messages.value}
         live={live.value}
         place={shown === undefined ? null : Number(shown)}
+        actsVersion={`${hasFiles} ${asking !== null}`}
         fork={asking && ((at) => <ForkButton {...{ id, at, hasFiles }} />)}
         rewind={
           asking &&
