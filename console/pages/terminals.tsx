@@ -13,18 +13,32 @@ const EVERY_MS = 10_000;
 const nameOf = ({ agent, host, session }: Pick<SessionEntry, 'agent' | 'host' | 'session'>): string =>
   `${agent}/${host}/${session}`;
 
+/** Of those that wait. */
+const MOST_OPENED = 4;
+
+const waitingFirst = (all: readonly SessionEntry[]): SessionEntry[] =>
+  [...all].sort((a, b) => Number(b.waits !== null) - Number(a.waits !== null));
+
 export function TerminalsPage(): VNode {
   const { value, problem, reload } = useLoaded<Listed<SessionEntry>>('/v1/sessions', EVERY_MS);
   const told = openAgents.value;
   useEffect(() => (told ? reload() : undefined), [told]);
-  const open = place.value.query.getAll('open');
+  const chosen = place.value.query.getAll('open');
+  const sessions = value.value?.items;
+  // Where nothing was chosen, what waits for a person is shown.
+  const open =
+    chosen.length > 0 || place.value.query.has('none')
+      ? chosen
+      : (sessions ?? [])
+          .filter(({ waits }) => waits !== null)
+          .slice(0, MOST_OPENED)
+          .map(nameOf);
   const show = (names: string[]): void => {
     const query = new URLSearchParams(names.map((name) => ['open', name]));
-    location.hash = names.length > 0 ? `#/terminals?${query.toString()}` : '#/terminals';
+    location.hash = `#/terminals?${names.length > 0 ? query.toString() : 'none'}`;
   };
   const toggle = (name: string): void =>
     show(open.includes(name) ? open.filter((one) => one !== name) : [...open, name]);
-  const sessions = value.value?.items;
   return (
     <>
       <div class="title">
@@ -41,21 +55,7 @@ export function TerminalsPage(): VNode {
           </p>
         </Empty>
       )}
-      <div class="chips" role="group" aria-label="Terminals to show">
-        {sessions?.map((entry) => (
-          <button
-            key={entry.workflowId}
-            type="button"
-            aria-pressed={open.includes(nameOf(entry))}
-            onClick={() => toggle(nameOf(entry))}
-          >
-            {entry.agent}{' '}
-            <span class="quiet">
-              {entry.host} {entry.session}, {entry.state?.status.replace('_', ' ') ?? 'does not answer'}
-            </span>
-          </button>
-        ))}
-      </div>
+      <Chips {...{ sessions: sessions ?? [], open, toggle }} />
       <div class={`tiles tiles-${Math.min(open.length, 4)}`}>
         {open.map((name) => {
           const [agent = '', host = '', session = '0'] = name.split('/');
@@ -71,3 +71,29 @@ export function TerminalsPage(): VNode {
     </>
   );
 }
+
+interface ChipsProps {
+  sessions: readonly SessionEntry[];
+  /** Names of those that are shown. */
+  open: readonly string[];
+  toggle: (name: string) => void;
+}
+
+const Chips = ({ sessions, open, toggle }: ChipsProps): VNode => (
+  <div class="chips" role="group" aria-label="Terminals to show">
+    {waitingFirst(sessions).map((entry) => (
+      <button
+        key={entry.workflowId}
+        type="button"
+        class={entry.waits ? 'waits' : ''}
+        aria-pressed={open.includes(nameOf(entry))}
+        onClick={() => toggle(nameOf(entry))}
+      >
+        {entry.agent}{' '}
+        <span class="quiet">
+          {entry.host} {entry.session}, {entry.state?.status.replace('_', ' ') ?? 'does not answer'}
+        </span>
+      </button>
+    ))}
+  </div>
+);

@@ -8,6 +8,7 @@ import { Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import { useCellWidths } from '../../contracts/text/cell-widths';
 import { withoutC1 } from '../../contracts/text/control-characters';
+import { FollowedRow, fitWatched, inUsualLetters, usualLetters } from './fit-watched';
 import { documentForTerminal } from './inert-document';
 
 const WEB = /^https?:\/\//i;
@@ -23,6 +24,8 @@ export interface Screen {
   fit(): Size;
   /** The size that would fit its place. */
   ownSize(): Size;
+  /** For a person who watches: all of it in its place where that can be read, otherwise its last line. */
+  fitWatched(): void;
   /** Draws what was before. */
   begin(text: string): void;
   /** Draws what comes next, which may end within a character. */
@@ -46,6 +49,7 @@ export function openScreen(place: HTMLElement, onLink: (target: string) => void)
   const fit = new FitAddon();
   const size = (): Size => ({ cols: terminal.cols, rows: terminal.rows });
   const search = new SearchAddon();
+  const followed = new FollowedRow(terminal, place);
   useCellWidths(terminal);
   terminal.loadAddon(fit);
   terminal.loadAddon(search);
@@ -57,21 +61,31 @@ export function openScreen(place: HTMLElement, onLink: (target: string) => void)
   return {
     terminal,
     fit: () => {
+      usualLetters(terminal);
       fit.fit();
       return size();
     },
     ownSize: () => {
       const own = fit.proposeDimensions();
       // Where it is hidden, it has none.
-      return own && own.cols > 0 && own.rows > 0 ? own : size();
+      return own && own.cols > 0 && own.rows > 0 ? inUsualLetters(terminal, own) : size();
+    },
+    fitWatched: () => {
+      fitWatched(terminal, fit.proposeDimensions());
+      followed.follow();
     },
     begin: (text) => {
       decoder = new TextDecoder();
-      terminal.write(withoutC1(text));
+      terminal.write(withoutC1(text), () => followed.follow());
     },
-    write: (data, drawn) => terminal.write(withoutC1(decoder.decode(data, { stream: true })), drawn),
+    write: (data, drawn) =>
+      terminal.write(withoutC1(decoder.decode(data, { stream: true })), () => {
+        followed.follow();
+        drawn();
+      }),
     find: (text, isBack) => (isBack ? search.findPrevious(text) : search.findNext(text)),
     dispose: () => {
+      followed.dispose();
       terminal.dispose();
       release();
     },

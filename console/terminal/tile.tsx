@@ -172,8 +172,9 @@ function useTerminal(
         parts.value = { screen, socket };
         screen.terminal.onData((text) => shown.peek().isTypist && socket.type(text));
         watch = new ResizeObserver(() => {
+          if (!isInView(place.current)) return;
           // The size is the typist's; others see it as it is.
-          if (!shown.peek().isTypist || !isInView(place.current)) return;
+          if (!shown.peek().isTypist) return screen.fitWatched();
           const { cols, rows } = screen.fit();
           socket.resize(cols, rows);
         });
@@ -205,13 +206,17 @@ function connect(path: SessionPath, screen: Screen, shown: Signal<Shown>): Termi
     snapshot: ({ cols, rows, data }) => {
       terminal.reset();
       terminal.resize(cols, rows);
+      screen.fitWatched();
       screen.begin(data);
     },
     output: (data, drawn) => screen.write(data, drawn),
     state: ({ isTypist, typist, cols, rows }) => {
       terminal.options.disableStdin = !isTypist;
       if (isTypist) screen.fit();
-      else terminal.resize(cols, rows);
+      else {
+        terminal.resize(cols, rows);
+        screen.fitWatched();
+      }
       tell({ isTypist, typist, note: null });
     },
     note: (note) => tell({ note }),
