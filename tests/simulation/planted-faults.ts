@@ -35,6 +35,32 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     without: 'return workflow_1.CancellationScope.nonCancellable(() => this.askedOfHost(work, reader));',
     instead: 'return this.askedOfHost(work, reader);',
   },
+  {
+    name: 'a turn that has ended asks nothing any more',
+    without: 'if (workflowId !== turn && (0, ids_1.parseSessionWorkflowId)(workflowId)?.agent !== agent)',
+    instead: 'if (false)',
+  },
+  {
+    name: 'a message that was taken before is not taken again',
+    without: 'if (this.find(id))\n            return false;',
+    instead: '',
+  },
+  {
+    name: 'an agent that is cancelled ends its turn before it answers an interruption',
+    without:
+      'await workflow_1.CancellationScope.nonCancellable(() => (0, workflow_1.condition)(isOver));\n    }\n    stop',
+    instead: 'await (0, workflow_1.condition)(isOver);\n    }\n    stop',
+  },
+  {
+    name: 'a command whose worker was lost is delivered again by its session alone',
+    without: 'retry: { maximumAttempts: 1 },\n            cancellationType',
+    instead: 'cancellationType',
+  },
+  {
+    name: 'a recovery that came during a turn is not lost',
+    without: 'const hasWork = () => this.queue.length > 0 || phase.recoverReason !== null;',
+    instead: 'const hasWork = () => this.queue.length > 0;',
+  },
 ];
 
 /** Throws if the guard is not there: it has another form by now. */

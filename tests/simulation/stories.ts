@@ -13,7 +13,7 @@ const go = (count: number): Step => ({ do: 'go', picks: Array.from({ length: cou
 
 const storyOf = (name: string, without: string, steps: Step[]): Story => ({
   ...{ name, without },
-  schedule: { seed: 0, weight: 1, suggestAt: 1_000_000, steps },
+  schedule: { seed: 0, weight: 1, suggestAt: Infinity, steps },
 });
 
 export const STORIES: readonly Story[] = [

@@ -1,5 +1,5 @@
 // An agent's `approve` and `deny`: forwarded to the named session, otherwise to the running turn.
-import { condition, getExternalWorkflowHandle } from '@temporalio/workflow';
+import { CancellationScope, condition, getExternalWorkflowHandle } from '@temporalio/workflow';
 import type { Approval, ForSession } from '../../contracts/tools/approvals';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
@@ -22,7 +22,9 @@ export function listenToAnswers(conversation: Conversation): void {
     },
   });
   const listenTo = <Request extends Answer>(message: Message<Request, void, 'signal' | 'update'>): void => {
-    const take = (answer: Request): Promise<void> => handOn(conversation, message.name, answer);
+    // An agent that is cancelled forwards what it has accepted: the asker says whether it still matters.
+    const take = (answer: Request): Promise<void> =>
+      CancellationScope.nonCancellable(() => handOn(conversation, message.name, answer));
     listener.update(message, take);
     listener.signal(message, take);
   };

@@ -149,9 +149,10 @@ function listenToSubAgents(listener: Listener, conversation: Conversation): void
   const currentTurn = (): string | null => conversation.state().currentTurn;
   listener.signal(MESSAGES.awaitAgents, (request) => void agents.answerTurn(request, currentTurn));
   listener.signal(MESSAGES.questions, (request) => {
-    if (!request || !conversation.questions.take(request, conversation.state().agent)) return;
+    const { agent, currentTurn: turn } = conversation.state();
+    if (!request || !conversation.questions.take(request, agent, turn)) return;
     conversation.tell();
-    conversation.questions.tellTurn(conversation.state().currentTurn, request);
+    conversation.questions.tellTurn(turn, request);
   });
   listener.signal(MESSAGES.agentEnded, ({ agentId, result }) => agents.ended(agentId, result));
 

@@ -2,6 +2,7 @@
 // ends them with their parent. They are abandoned children, since Temporal would otherwise end them when their parent
 // continues as new: so a signal reports their end, and a signal stops them.
 import {
+  CancellationScope,
   condition,
   getExternalWorkflowHandle,
   isCancellation,
@@ -191,7 +192,8 @@ export class SubAgents {
     const hasEnded = ({ status }: SubAgentRecord): boolean => status === 'ended';
     const isOver = (): boolean =>
       this.isClosed || (mode === 'all' ? waited.every(hasEnded) : waited.some(hasEnded));
-    const isEnded = isOver() || (await condition(isOver, timeoutMs));
+    // An agent that is cancelled stops its sub-agents, which ends all waits for them.
+    const isEnded = isOver() || (await CancellationScope.nonCancellable(() => condition(isOver, timeoutMs)));
     return this.outcome(waited, !isEnded, count);
   }
 

@@ -20,6 +20,7 @@ export class QuestionsForAgent {
   private told: string | undefined;
   private waiting: readonly Approval[] = [];
   private sending: Promise<void> | null = null;
+  private onItsWay: Promise<void> | null = null;
 
   /** @param carried how many questions the run before has left */
   constructor(
@@ -43,18 +44,22 @@ export class QuestionsForAgent {
    */
   private async sendAll(): Promise<void> {
     await Promise.resolve();
+    // Two on their way may overtake each other: the agent would take the older one for what is asked now.
+    if (this.onItsWay) await this.onItsWay;
     this.sending = null;
-    this.send(this.waiting.slice(0, MOST_TOLD));
+    this.onItsWay = this.send(this.waiting.slice(0, MOST_TOLD)).then(() => {
+      this.onItsWay = null;
+    });
   }
 
-  private send(waiting: readonly Approval[]): void {
+  private send(waiting: readonly Approval[]): Promise<void> {
     const { workflowId } = workflowInfo();
     const together = ALL_TOLD_CHARACTERS / Math.max(1, waiting.length);
     const cut = waiting.map((one) => ({
       ...one,
       ...(one.values && { values: cutValues(one.values, { each: TOLD_CHARACTERS, together }) }),
     }));
-    send(agentWorkflowId(this.agent), { workflowId, waiting: cut });
+    return send(agentWorkflowId(this.agent), { workflowId, waiting: cut });
   }
 }
 
@@ -62,8 +67,8 @@ const keyOf = (waiting: readonly Approval[]): string =>
   waiting.map(({ id, hash }) => `${id} ${hash}`).join('\n');
 
 /** Independent of the asker, which may be cancelled. A command-line session has no agent, so a failure is ignored. */
-function send(workflowId: string, signal: QuestionsSignal): void {
-  CancellationScope.nonCancellable(() =>
+function send(workflowId: string, signal: QuestionsSignal): Promise<void> {
+  return CancellationScope.nonCancellable(() =>
     getExternalWorkflowHandle(workflowId).signal(signalOf(AGENT_MESSAGES.questions), signal),
   ).catch(() => undefined);
 }
@@ -81,17 +86,24 @@ export class OpenQuestions {
     );
   }
 
-  /** False unless the workflow belongs to the agent: others are neither shown nor forwarded. */
-  take({ workflowId, waiting }: QuestionsSignal, agent: string): boolean {
-    const isOfTurn = workflowId.startsWith(`${agentWorkflowId(agent)}/turn/`);
-    if (!isOfTurn && parseSessionWorkflowId(workflowId)?.agent !== agent) return false;
+  /**
+   * False unless the workflow is the agent's running turn or one of its sessions: others are neither shown nor forwarded. What a
+   * turn asks may arrive after its end.
+   */
+  take({ workflowId, waiting }: QuestionsSignal, agent: string, turn: string | null): boolean {
+    if (workflowId !== turn && parseSessionWorkflowId(workflowId)?.agent !== agent) return false;
     if (waiting.length > 0) this.record[workflowId] = waiting;
     else delete this.record[workflowId];
     return true;
   }
 
+  /** Of a turn that has ended: it may not have withdrawn them. */
+  forget(turn: string): void {
+    delete this.record[turn];
+  }
+
   /** Tells the turn, whose page shows the approvals, too. */
   tellTurn(turn: string | null, signal: QuestionsSignal): void {
-    if (turn !== null && turn !== signal.workflowId) send(turn, signal);
+    if (turn !== null && turn !== signal.workflowId) void send(turn, signal);
   }
 }

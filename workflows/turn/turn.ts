@@ -112,7 +112,7 @@ class Turn {
 
   /** Pending approvals in a session of its agent. */
   elsewhere(signal: QuestionsSignal | undefined): void {
-    if (signal && this.inSessions.take(signal, this.input.agent))
+    if (signal && this.inSessions.take(signal, this.input.agent, null))
       this.progress.holdsElsewhere(this.inSessions);
   }
 

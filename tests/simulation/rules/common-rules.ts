@@ -1,5 +1,5 @@
 // What holds of every workflow and every request.
-import type { Rule } from './rules';
+import type { Rule } from './rule';
 
 export const COMMON_RULES: readonly Rule[] = [
   {

@@ -1,21 +1,11 @@
-// The rules: docs/guarantees.md, one by one. Each looks at what has happened in a world that has come to rest, and says what
-// is wrong, or nothing.
+// All rules, in the order in which they are looked at.
 import type { World } from '../world/world';
+import type { Rule, Violation } from './rule';
 import { SESSION_RULES } from './session-rules';
+import { AGENT_RULES } from './agent-rules';
 import { COMMON_RULES } from './common-rules';
 
-export interface Rule {
-  name: string;
-  /** What is wrong; undefined if nothing is. */
-  broken: (world: World) => string | undefined | Promise<string | undefined>;
-}
-
-export interface Violation {
-  rule: string;
-  what: string;
-}
-
-export const RULES: readonly Rule[] = [...COMMON_RULES, ...SESSION_RULES];
+const RULES: readonly Rule[] = [...COMMON_RULES, ...SESSION_RULES, ...AGENT_RULES];
 
 export async function brokenRule(world: World): Promise<Violation | undefined> {
   for (const { name, broken } of RULES) {

@@ -1,15 +1,11 @@
 // What holds of sessions and their commands.
 import type { CommandView, ExecRequest, SessionState } from '../../../contracts/sessions/session';
 import type { FactOf, Facts } from '../world/facts';
-import type { Rule } from './rules';
+import { firstOf, hasEnded, type Rule } from './rule';
 
 /** With the facts about one command. */
 const begunIn = (facts: Facts, of: string, command: string): FactOf<'begun'>[] =>
   facts.of('begun').filter((one) => one.of === of && one.command === command);
-
-/** The next session of that name knows nothing of what the one before had accepted: see docs/simulation.md. */
-const hasEnded = (facts: Facts, of: string): boolean =>
-  [...facts.of('terminated'), ...facts.of('closed')].some((one) => one.of === of);
 
 interface AnsweredExec {
   of: string;
@@ -49,8 +45,9 @@ export const SESSION_RULES: readonly Rule[] = [
   },
   {
     name: 'what was reported as not begun never begins',
-    broken: ({ facts }) =>
-      firstOf(answeredExecs(facts), ({ of, command, answered }) => {
+    broken: (world) => {
+      const { facts } = world;
+      return firstOf(answeredExecs(facts), ({ of, command, answered }) => {
         const { answer } = answered;
         if (answer.is !== 'refused' || answer.error.effect !== 'none') return undefined;
         const others = facts
@@ -59,17 +56,22 @@ export const SESSION_RULES: readonly Rule[] = [
         // Whoever asks for it once more may get it.
         const isAskedOnce = others.length === 1;
         const begun = begunIn(facts, of, command)[0];
-        return begun && isAskedOnce && !hasEnded(facts, of)
+        return begun && isAskedOnce && !hasEnded(world, of)
           ? `${command} began, and was refused as ${answer.error.code}`
           : undefined;
-      }),
+      });
+    },
   },
   {
     name: 'the same command id gives the same result',
-    broken: ({ facts }) => {
+    broken: (world) => {
+      const { facts } = world;
       const all = answeredExecs(facts);
       return firstOf(all, ({ of, command, answered }) => {
-        if (answered.answer.is !== 'refused' || hasEnded(facts, of)) return undefined;
+        const { answer } = answered;
+        // A host that is away says nothing of what was done.
+        if (answer.is !== 'refused' || answer.error.effect !== 'none' || hasEnded(world, of))
+          return undefined;
         const wasDone = all.some(
           (one) =>
             one.of === of &&
@@ -77,7 +79,7 @@ export const SESSION_RULES: readonly Rule[] = [
             one.answered.answer.is === 'done' &&
             facts.placeOf(one.answered) < facts.placeOf(answered),
         );
-        return wasDone ? `${command} was done, and then refused as ${answered.answer.error.code}` : undefined;
+        return wasDone ? `${command} was done, and then refused as ${answer.error.code}` : undefined;
       });
     },
   },
@@ -119,24 +121,26 @@ export const SESSION_RULES: readonly Rule[] = [
   },
   {
     name: 'an acknowledged input was typed, and a refused one was not',
-    broken: ({ facts }) =>
-      firstOf(facts.of('asked'), ({ message, request, of }) => {
+    broken: (world) => {
+      const { facts } = world;
+      return firstOf(facts.of('asked'), ({ message, request, of }) => {
         if (message !== 'input') return undefined;
         const answer = facts.of('answered').find((one) => one.request === request)?.answer;
         const isTyped = facts.of('typed').some((one) => one.input === request && one.of === of);
         if (answer?.is === 'done' && !isTyped) return `${request} was acknowledged and never typed`;
         const isRefused = answer?.is === 'refused' && answer.error.effect === 'none';
-        return isRefused && isTyped && !hasEnded(facts, of)
+        return isRefused && isTyped && !hasEnded(world, of)
           ? `${request} was refused as ${answer.error.code}, and typed`
           : undefined;
-      }),
+      });
+    },
   },
   {
     name: 'a signal that a session took is carried out, or its state says why not',
     broken: async (world) => {
       const { facts } = world;
       const isLost = ({ of, name, id }: FactOf<'signalled'>): boolean =>
-        name === 'reset' && !hasEnded(facts, of) && !facts.of('reset').some((one) => one.id === id);
+        name === 'reset' && !hasEnded(world, of) && !facts.of('reset').some((one) => one.id === id);
       for (const signalled of facts.of('signalled').filter(isLost)) {
         const run = world.server.open(signalled.of);
         const refused = run && (await world.stateOf(run))?.refused;
@@ -148,8 +152,7 @@ export const SESSION_RULES: readonly Rule[] = [
   {
     name: 'nothing stays open at rest',
     broken: async (world) => {
-      for (const run of world.sessions()) {
-        if (!run.isOpen) continue;
+      for (const run of world.open('execSession')) {
         const state = await world.stateOf(run);
         const left = state ? leftOf(state) : 'a state that cannot be asked for';
         if (left !== undefined) return `${run.workflowId} has ${left}`;
@@ -168,11 +171,3 @@ function leftOf({ command, approvals, toolCalls, status }: SessionState): string
 
 const isSame = (one: FactOf<'begun'>, other: FactOf<'begun'>): boolean =>
   one.of === other.of && one.command === other.command;
-
-function firstOf<T>(all: readonly T[], what: (one: T) => string | undefined): string | undefined {
-  for (const one of all) {
-    const found = what(one);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}

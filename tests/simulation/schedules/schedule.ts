@@ -1,28 +1,40 @@
 // A schedule: what people ask, what fails, and which of the things that may happen do, as data. A seed makes one, and any
 // part of it is one, too, so that it can be shrunk.
 import { choicesOf, type Choices } from '../../fault/schedules/random';
+import { WORDS } from '../world/agent-activities';
 import type { Program } from '../world/terminal';
+
+/** One kind of step for each name. */
+type Named<Do extends string, Rest = object> = Do extends string ? { do: Do } & Rest : never;
+interface InSession {
+  session: number;
+}
 
 export type Step =
   /** Lets as many things happen, each chosen among those that may. */
-  | { do: 'go'; picks: number[] }
-  | { do: 'pass'; ms: number }
-  | { do: 'exec'; session: number; id: string; code: string; reset?: true }
-  /** Somebody asks for an earlier command again, under its id. */
-  | { do: 'exec-again'; which: number; isSameUpdate: boolean }
-  | { do: 'input'; session: number; id: string; bySignal: boolean; key?: 'ctrl-c' }
-  | { do: 'reset'; session: number; id: string; bySignal: boolean }
-  | { do: 'output'; session: number; id: string; waits: boolean }
-  | { do: 'wait'; session: number; id: string }
-  | { do: 'close' | 'cancel' | 'terminate'; session: number }
+  | Named<'go', { picks: number[] }>
+  | Named<'pass', { ms: number }>
+  | Named<'exec', InSession & { id: string; code: string; reset?: true }>
+  /** Somebody asks for an earlier one again, under its id. */
+  | Named<'exec-again' | 'send-again', { which: number; isSameUpdate: boolean }>
+  | Named<'input', InSession & { id: string; bySignal: boolean; key?: 'ctrl-c' }>
+  | Named<'reset', InSession & { id: string; bySignal: boolean }>
+  | Named<'output', InSession & { id: string; waits: boolean }>
+  | Named<'wait', InSession & { id: string }>
+  | Named<'close' | 'cancel' | 'terminate', InSession>
+  | Named<'send', { id: string; message: string; isUrgent: boolean; bySignal: boolean }>
+  | Named<'interrupt' | 'recover' | 'stop', { id: string }>
+  | Named<'cancel-agent' | 'terminate-agent'>
   /** Somebody looks at what waits, and decides. */
-  | { do: 'decide'; which: number; id: string; approve: boolean; hash: 'shown' | 'other'; lasting: boolean }
-  | { do: 'give-up' }
-  | { do: 'evict'; which: number }
-  | { do: 'kill-worker'; which: number }
-  | { do: 'start-worker' }
-  | { do: 'kill-host-worker' | 'start-host-worker' | 'lose-terminals' }
-  | { do: 'lose-answers'; count: number };
+  | Named<
+      'decide',
+      { which: number; id: string; approve: boolean; hash: 'shown' | 'other'; lasting: boolean }
+    >
+  | Named<'give-up'>
+  | Named<'evict' | 'kill-worker', { which: number }>
+  | Named<'start-worker' | 'kill-host-worker' | 'start-host-worker' | 'lose-terminals'>
+  | Named<'kill-agent-worker' | 'start-agent-worker'>
+  | Named<'lose-answers', { count: number }>;
 
 export interface Schedule {
   seed: number;
@@ -31,13 +43,23 @@ export interface Schedule {
   steps: Step[];
 }
 
-export const MOST_STEPS = 40;
+const MOST_STEPS = 24;
 
 export function scheduleOf(seed: number): Schedule {
   const choices = choicesOf(seed);
-  const count = choices.between(6, MOST_STEPS);
-  const steps = choices.many(count, (n) => [stepOf(choices, n), goOf(choices)]).flat();
-  const suggestAt = choices.oneOf([60, 100, 1_000_000, 1_000_000]);
+  const count = choices.between(4, MOST_STEPS);
+  const [own, lengths] = choices.oneOf([
+    [OF_SESSIONS, [60, 100, Infinity, Infinity]],
+    // A session would begin the next run with as many events.
+    [OF_AGENTS, [20, 30, 60, Infinity]],
+    [
+      [...OF_SESSIONS, ...OF_AGENTS],
+      [60, 100, Infinity],
+    ],
+  ] as const);
+  const kinds = [...own, ...FAULTS];
+  const steps = choices.many(count, (n) => [stepOf(kinds, choices, n), goOf(choices)]).flat();
+  const suggestAt = choices.oneOf(lengths);
   return { seed, weight: choices.oneOf([1, 1, 40]), suggestAt, steps };
 }
 
@@ -48,8 +70,10 @@ const goOf = (choices: Choices): Step => ({
 
 const PROGRAMS: readonly Program[] = ['quick', 'quick', 'fails', 'long', 'asks'];
 
-/** How often each kind of step comes, and what makes it. */
-const KINDS: readonly (readonly [number, (choices: Choices, n: number) => Step])[] = [
+/** How often a kind of step comes, and what makes it. */
+type Kind = readonly [number, (choices: Choices, n: number) => Step];
+
+const OF_SESSIONS: readonly Kind[] = [
   [10, execOf],
   [3, (choices) => ({ do: 'exec-again', which: choices.between(0, 9), isSameUpdate: choices.chance(0.5) })],
   [4, inputOf],
@@ -57,6 +81,17 @@ const KINDS: readonly (readonly [number, (choices: Choices, n: number) => Step])
   [2, (c, n) => ({ do: 'output', session: sessionOf(c), id: `o${n}`, waits: c.chance(0.5) })],
   [1, (c, n) => ({ do: 'wait', session: sessionOf(c), id: `w${n}` })],
   [2, (c) => ({ do: c.oneOf(['close', 'cancel', 'terminate'] as const), session: sessionOf(c) })],
+];
+
+const OF_AGENTS: readonly Kind[] = [
+  [12, sendOf],
+  [3, (c) => ({ do: 'send-again', which: c.between(0, 9), isSameUpdate: c.chance(0.5) })],
+  [4, (c, n) => ({ do: c.oneOf(['interrupt', 'recover', 'recover', 'stop'] as const), id: `x${n}` })],
+  [1, (c) => ({ do: c.oneOf(['cancel-agent', 'terminate-agent'] as const) })],
+  [2, (c) => ({ do: c.oneOf(['kill-agent-worker', 'start-agent-worker'] as const) })],
+];
+
+const FAULTS: readonly Kind[] = [
   [5, decideOf],
   [1, () => ({ do: 'give-up' })],
   [3, (c) => ({ do: 'evict', which: c.between(0, 9) })],
@@ -68,10 +103,10 @@ const KINDS: readonly (readonly [number, (choices: Choices, n: number) => Step])
   [4, (c) => ({ do: 'pass', ms: c.oneOf([100, 1_000, 5_000, 31_000, 700_000]) })],
 ];
 
-function stepOf(choices: Choices, n: number): Step {
-  const total = KINDS.reduce((sum, [weight]) => sum + weight, 0);
+function stepOf(kinds: readonly Kind[], choices: Choices, n: number): Step {
+  const total = kinds.reduce((sum, [weight]) => sum + weight, 0);
   let left = choices.between(1, total);
-  const kind = KINDS.find(([weight]) => (left -= weight) <= 0);
+  const kind = kinds.find(([weight]) => (left -= weight) <= 0);
   return (kind?.[1] ?? execOf)(choices, n);
 }
 
@@ -82,6 +117,14 @@ function execOf(choices: Choices, n: number): Step {
   const code = `${choices.oneOf(PROGRAMS)}${manner} #${n}`;
   const reset = choices.chance(0.2) ? { reset: true as const } : {};
   return { do: 'exec', session: sessionOf(choices), id: `c${n}`, code, ...reset };
+}
+
+function sendOf(choices: Choices, n: number): Step {
+  const words = choices.many(choices.oneOf([0, 0, 1, 2, 3]), () => choices.oneOf(WORDS));
+  return {
+    ...{ do: 'send', id: `m${n}`, message: [`m${n}`, ...words].join(' ') },
+    ...{ isUrgent: choices.chance(0.25), bySignal: choices.chance(0.3) },
+  };
 }
 
 function inputOf(choices: Choices, n: number): Step {

@@ -1,5 +1,5 @@
 // The shortest story of a violation: parts of its schedule are left out as long as the same rule breaks.
-import type { Violation } from '../rules/rules';
+import type { Violation } from '../rules/rule';
 import type { Schedule, Step } from './schedule';
 
 type Play = (schedule: Schedule) => Promise<Violation | undefined>;

@@ -1,5 +1,5 @@
 // Plays schedules one after the other until one breaks a rule, or enough were played.
-import type { Violation } from '../rules/rules';
+import type { Violation } from '../rules/rule';
 import type { WorkflowCode } from '../worker/workflow-code';
 import { play } from './play';
 import { scheduleOf, type Schedule } from './schedule';

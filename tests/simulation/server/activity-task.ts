@@ -77,7 +77,7 @@ export class ActivityTask {
     const { workflowId, runId } = this.home;
     const activityId = this.schedule.activityId ?? '';
     this.attempt = {
-      token: `${runId}/${activityId}/${this.number}`,
+      token: `${runId} ${activityId} ${this.number}`,
       ...{ workflowId, runId, activityId, type: this.type, number: this.number },
       args: valuesOf(this.schedule.arguments),
     };

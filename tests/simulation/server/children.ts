@@ -2,24 +2,14 @@
 import { CancelledFailure, ChildWorkflowFailure, TerminatedFailure } from '@temporalio/common';
 import type { Closing, EventType } from './history';
 import { errorOf, failureOf, payloadsOf, valueOf, type Command, type Failure, type Job } from './payloads';
-import type { Run } from './run';
-import type { SimulatedServer } from './server';
-
-export interface Child {
-  workflowId: string;
-  policy: number;
-  /** Null until it has started. */
-  runId: string | null;
-  /** What waits for its start. */
-  afterStart: (() => void)[];
-}
+import type { Child, Effects, Run } from './run';
 
 /** The numbers of the protocol. */
 const ALREADY_EXISTS = 1;
 const TERMINATES = 1;
 const ABANDONED = 2;
 
-export function startChild(server: SimulatedServer, run: Run, command: Required<Command>): void {
+export function startChild(server: Effects, run: Run, command: Required<Command>): void {
   const asked = command.startChildWorkflowExecution;
   if (!asked) return;
   const { input, searchAttributes, parentClosePolicy, memo } = asked;
@@ -48,7 +38,7 @@ export function startChild(server: SimulatedServer, run: Run, command: Required<
   });
 }
 
-export function cancelChild(server: SimulatedServer, run: Run, command: Required<Command>): void {
+export function cancelChild(server: Effects, run: Run, command: Required<Command>): void {
   const child = run.children.get(command.cancelChildWorkflowExecution?.childWorkflowSeq ?? 0);
   run.record('RequestCancelExternalWorkflowExecutionInitiated');
   const request = (): void =>
@@ -63,7 +53,7 @@ export function cancelChild(server: SimulatedServer, run: Run, command: Required
 }
 
 /** Also when it continues as new. */
-export function leaveChildren(server: SimulatedServer, run: Run): void {
+export function leaveChildren(server: Effects, run: Run): void {
   for (const { workflowId, policy } of run.children.values()) {
     if (policy === ABANDONED) continue;
     const work = (): unknown =>

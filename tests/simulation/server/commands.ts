@@ -1,11 +1,10 @@
 // What the server does for each command of a workflow task.
 import { cancelChild, startChild } from './children';
 import { failureOf, millisecondsOf, textOf, valueOf, type Command } from './payloads';
-import type { Run } from './run';
-import type { SimulatedServer } from './server';
+import type { Effects, Run } from './run';
 
 /** Carries out all commands of one task, in their order. */
-export function carryOut(server: SimulatedServer, run: Run, commands: readonly Command[]): void {
+export function carryOut(server: Effects, run: Run, commands: readonly Command[]): void {
   for (const command of commands) {
     if (!run.isOpen) return;
     const one = EFFECTS.find(([name]) => command[name]);
@@ -14,7 +13,7 @@ export function carryOut(server: SimulatedServer, run: Run, commands: readonly C
   }
 }
 
-type Effect = (server: SimulatedServer, run: Run, command: Required<Command>) => void;
+type Effect = (server: Effects, run: Run, command: Required<Command>) => void;
 
 const EFFECTS: readonly (readonly [keyof Command, Effect])[] = [
   ['updateResponse', (_, run, { updateResponse }) => answerUpdate(run, updateResponse)],
@@ -87,7 +86,7 @@ function endTimer(run: Run, seq: number): void {
   run.forgetTimer(seq);
 }
 
-function signalOther(server: SimulatedServer, run: Run, command: Required<Command>): void {
+function signalOther(server: Effects, run: Run, command: Required<Command>): void {
   const signal = command.signalExternalWorkflowExecution;
   if (!signal) return;
   const { seq, signalName, args, workflowExecution, childWorkflowId } = signal;
@@ -106,7 +105,7 @@ function signalOther(server: SimulatedServer, run: Run, command: Required<Comman
   });
 }
 
-function cancelOther(server: SimulatedServer, run: Run, command: Required<Command>): void {
+function cancelOther(server: Effects, run: Run, command: Required<Command>): void {
   const { seq, workflowExecution } = command.requestCancelExternalWorkflowExecution ?? {};
   const to = workflowExecution?.workflowId ?? '';
   run.record('RequestCancelExternalWorkflowExecutionInitiated');
@@ -125,6 +124,6 @@ function upsert(run: Run, { upsertWorkflowSearchAttributes }: Required<Command>)
   Object.assign(run.attributes, upsertWorkflowSearchAttributes?.searchAttributes?.indexedFields);
 }
 
-function continueAsNew(server: SimulatedServer, run: Run, command: Required<Command>): void {
+function continueAsNew(server: Effects, run: Run, command: Required<Command>): void {
   server.continueAsNew(run, command.continueAsNewWorkflowExecution?.arguments ?? []);
 }

@@ -48,6 +48,3 @@ export type Closing =
   | { how: 'Canceled' }
   | { how: 'Terminated'; reason: string }
   | { how: 'ContinuedAsNew'; next: string };
-
-/** A payload of Temporal may have so many bytes. */
-export const MAX_PAYLOAD_BYTES = 2_097_152;

@@ -1,7 +1,6 @@
 // One run of a workflow on the server: its history, its tasks, and what it waits for.
 import { ActivityTask, type ActivityEnd } from './activity-task';
 import type { Agenda, TakeBack } from './agenda';
-import type { Child } from './children';
 import type { Closing, EventType, HistoryEvent, Seen } from './history';
 import { payloadsOf, type Command, type Job } from './payloads';
 import { Update, type UpdateOutcome, type UpdateRequest } from './update';
@@ -18,6 +17,31 @@ export interface RunStart extends RunFacts {
   /** Tells its parent how it ended. */
   tellParent?: ((closing: Closing) => void) | undefined;
 }
+
+/** A child that has not ended. */
+export interface Child {
+  workflowId: string;
+  policy: number;
+  /** Null until it has started. */
+  runId: string | null;
+  /** What waits for its start. */
+  afterStart: (() => void)[];
+}
+
+/** What commands of a run do beyond it. */
+export interface Effects {
+  /** Undefined if one of this id is running. */
+  begin: (start: Start) => Run | undefined;
+  /** The others are false if it is not running. */
+  signalRaw: (workflowId: string, signal: NonNullable<Job['signalWorkflow']>) => boolean;
+  cancel: (workflowId: string) => boolean;
+  terminate: (workflowId: string, reason: string) => boolean;
+  close: (run: Run, closing: Closing) => void;
+  continueAsNew: (run: Run, args: RunStart['args']) => void;
+}
+
+export type Start = Pick<RunStart, 'workflowId' | 'workflowType' | 'args'> &
+  Partial<Pick<RunStart, 'attributes' | 'memo' | 'parent' | 'tellParent'>>;
 
 /** What the server does for its runs. */
 export interface RunHome {
@@ -70,7 +94,7 @@ export class Run {
     readonly start: RunStart,
     readonly home: RunHome,
   ) {
-    this.attributes = start.attributes;
+    this.attributes = { ...start.attributes };
     this.record('WorkflowExecutionStarted', { job: { initializeWorkflow: this.initialize() } });
     this.wake();
   }

@@ -5,7 +5,7 @@ import { leaveChildren } from './children';
 import { carryOut } from './commands';
 import type { Closing } from './history';
 import { payloadsOf, type Command, type Job } from './payloads';
-import { Run, type RunHome, type RunStart, type StartedTask } from './run';
+import { Run, type Effects, type RunHome, type RunStart, type Start, type StartedTask } from './run';
 import type { UpdateOutcome, UpdateRequest } from './update';
 import { isEnd } from '../worker/replica';
 
@@ -30,13 +30,11 @@ export interface ServerOptions {
   suggestAt: number;
 }
 
-type Start = Pick<RunStart, 'workflowId' | 'workflowType' | 'args'> &
-  Partial<Pick<RunStart, 'attributes' | 'memo' | 'parent' | 'tellParent'>>;
-
-export class SimulatedServer {
+export class SimulatedServer implements Effects {
   /** All runs of each workflow, oldest first. */
   readonly workflows = new Map<string, Run[]>();
   private readonly home: RunHome;
+  private readonly runsById = new Map<string, Run>();
   private runs = 0;
   pollers: Pollers | undefined;
   /** Is told which workflow accepted which update. */
@@ -180,9 +178,9 @@ export class SimulatedServer {
   }
 
   private activity(token: string): ActivityTask | undefined {
-    return this.allRuns
-      .flatMap(({ activities }) => [...activities.values()])
-      .find(({ attempt }) => attempt?.token === token);
+    const [runId = ''] = token.split(' ');
+    const activities = this.runsById.get(runId)?.activities.values() ?? [];
+    return [...activities].find(({ attempt }) => attempt?.token === token);
   }
 
   private keep(start: RunStart): Run {
@@ -190,6 +188,7 @@ export class SimulatedServer {
     this.workflows.set(start.workflowId, known);
     const run = new Run(start, this.home);
     known.push(run);
+    this.runsById.set(run.runId, run);
     return run;
   }
 

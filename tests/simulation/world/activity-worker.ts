@@ -1,6 +1,5 @@
 // Workers of activities: one life of a process that serves a task queue. What it does for an attempt is given; what it had
 // begun when it dies is lost, and the next one says so.
-import { ApplicationFailure } from '@temporalio/common';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { toFailure, workerLost } from '../../../contracts/errors/failure';
@@ -93,7 +92,8 @@ export class ActivityWorker {
       try {
         within(attempt, step);
       } catch (err) {
-        end(() => this.server.failActivity(token, asFailure(err)));
+        if (!(err instanceof HoldfastError)) throw err;
+        end(() => this.server.failActivity(token, toFailure(err)));
       }
     };
     const beat = (): void => {
@@ -115,14 +115,9 @@ export class ActivityWorker {
   }
 }
 
-const asFailure = (err: unknown): unknown => (err instanceof HoldfastError ? toFailure(err) : err);
-
 /** The real code of activities asks where it runs. */
 function within(attempt: Attempt, step: () => void): void {
   const { workflowId, runId, number } = attempt;
   const info = { workflowExecution: { workflowId, runId }, attempt: number };
   asyncLocalStorage.run({ info } as unknown as Context, step);
 }
-
-/** A fault of a machine, which another attempt may not have. */
-export const fault = (message: string): ApplicationFailure => ApplicationFailure.create({ message });

@@ -1,6 +1,6 @@
 // A client as `client/delivery` makes them: it sends until it is answered, under the same id, and says how that ended.
 import { fromFailure } from '../../../contracts/errors/failure';
-import type { Agenda } from '../server/agenda';
+import type { Agenda, Life } from '../server/agenda';
 import { errorOf } from '../server/payloads';
 import { Refused, type SimulatedServer } from '../server/server';
 import type { UpdateOutcome } from '../server/update';
@@ -27,6 +27,8 @@ const PATIENCE_MS = 60_000;
 
 interface Sending {
   request: Request;
+  of: Life | undefined;
+  done: (answer: Answer) => void;
   failingSince: number | undefined;
   isOver: boolean;
 }
@@ -35,7 +37,6 @@ export class Clients {
   /** So many of the next answers are lost on their way. */
   answersToLose = 0;
   private readonly open = new Map<string, Sending>();
-  private readonly asked = new Set<string>();
 
   constructor(
     private readonly agenda: Agenda,
@@ -43,21 +44,30 @@ export class Clients {
     private readonly facts: Facts,
   ) {}
 
-  /** The name of a request: each time that somebody asks. */
+  /** Of a person: rules judge the answer. */
   ask(request: Request): void {
-    const sending: Sending = { request, failingSince: undefined, isOver: false };
     const { id, message, workflowId: of, content } = request;
     this.facts.add({ is: 'asked', request: id, message, of, content });
-    this.asked.add(id);
+    const done = (answer: Answer): void => {
+      this.open.delete(id);
+      this.facts.add({ is: 'answered', request: id, answer });
+    };
+    const sending: Sending = { request, of: undefined, done, failingSince: undefined, isOver: false };
     this.open.set(id, sending);
     this.send(sending);
+  }
+
+  /** Of a process, which asks no more once it is over. */
+  askFor(request: Request, of: Life, done: (answer: Answer) => void): void {
+    this.send({ request, of, done, failingSince: undefined, isOver: false });
   }
 
   /** Nobody waits for the oldest one any more. */
   giveUp(): void {
     const [sending] = this.open.values();
     if (!sending) return;
-    this.end(sending);
+    sending.isOver = true;
+    this.open.delete(sending.request.id);
     this.facts.add({ is: 'gave-up', request: sending.request.id });
   }
 
@@ -65,13 +75,13 @@ export class Clients {
     this.agenda.add(`signal ${name} to ${workflowId}`, () => {
       const isTaken = this.server.signalIfOpen(workflowId, name, content);
       const { id = '' } = content as { id?: string };
-      if (isTaken) this.facts.add({ is: 'signalled', of: workflowId, name, id });
+      if (isTaken) this.facts.add({ is: 'signalled', of: workflowId, name, id, content });
     });
   }
 
   private send(sending: Sending): void {
     const { message, workflowId, id } = sending.request;
-    this.agenda.add(`${message} ${id} arrives`, () => {
+    const arrive = (): void => {
       if (sending.isOver) return;
       try {
         this.deliver(sending, workflowId);
@@ -80,7 +90,8 @@ export class Clients {
         if (err.why === 'too-many') this.sendAgain(sending, AGAIN_MS);
         else this.answer(sending, { is: 'no-workflow' });
       }
-    });
+    };
+    this.agenda.add(`${message} ${id} arrives`, arrive, sending.of);
   }
 
   private deliver(sending: Sending, workflowId: string): void {
@@ -96,7 +107,7 @@ export class Clients {
         if (this.answersToLose > 0) {
           this.answersToLose -= 1;
           this.sendAgain(sending, DEAD_MS);
-        } else this.agenda.add(`answer to ${message} ${id}`, () => this.hear(sending, outcome));
+        } else this.agenda.add(`answer to ${message} ${id}`, () => this.hear(sending, outcome), sending.of);
       },
     );
   }
@@ -115,19 +126,15 @@ export class Clients {
 
   private sendAgain(sending: Sending, ms: number): void {
     const { message, id } = sending.request;
-    this.agenda.after(ms, `${message} ${id} is sent again`, () => {
+    const again = (): void => {
       if (!sending.isOver) this.send(sending);
-    });
+    };
+    this.agenda.after(ms, `${message} ${id} is sent again`, again, sending.of);
   }
 
   private answer(sending: Sending, answer: Answer): void {
     if (sending.isOver) return;
-    this.end(sending);
-    this.facts.add({ is: 'answered', request: sending.request.id, answer });
-  }
-
-  private end(sending: Sending): void {
     sending.isOver = true;
-    this.open.delete(sending.request.id);
+    sending.done(answer);
   }
 }

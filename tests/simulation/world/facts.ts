@@ -17,7 +17,7 @@ export type Fact =
   /** A workflow accepted an update; `id` is that of its content. */
   | { is: 'accepted'; id: string; of: string }
   /** The server took a signal for a running workflow. */
-  | { is: 'signalled'; of: string; name: string; id: string }
+  | { is: 'signalled'; of: string; name: string; id: string; content: object }
   | { is: 'answered'; request: string; answer: Answer }
   /** A command was handed to its shell. */
   | { is: 'begun'; command: string; of: string; code: string; cleared: string | undefined }
@@ -29,8 +29,8 @@ export type Fact =
   | { is: 'shown'; question: string; hash: string; of: string }
   | { is: 'decided'; question: string; approved: boolean; hash: string; of: string; lasting: boolean }
   /** A tool of the model or of a script did what it does. */
-  | { is: 'effect'; key: string; of: string }
-  | { is: 'model-called'; key: string; of: string; messages: readonly string[] }
+  | { is: 'effect'; key: string; of: string; isHeld: boolean }
+  | { is: 'model-called'; key: string; of: string; message: string }
   /** Somebody who may do that ended a workflow at once. */
   | { is: 'terminated'; of: string }
   /** A workflow failed a task. */

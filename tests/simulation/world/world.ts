@@ -1,4 +1,5 @@
 // A world: a server, two workflow workers, a host, and the clients of one agent, all in one order that picks determine.
+import type { AgentState } from '../../../contracts/agents/agent';
 import type { SessionState } from '../../../contracts/sessions/session';
 import { Agenda } from '../server/agenda';
 import type { ActivityTask } from '../server/activity-task';
@@ -7,6 +8,7 @@ import type { Run } from '../server/run';
 import { WorkflowWorkers } from '../worker/workflow-worker';
 import type { WorkflowCode } from '../worker/workflow-code';
 import { ActivityWorker } from './activity-worker';
+import { AgentActivities } from './agent-activities';
 import { Clients } from './client';
 import { Facts, type Fact } from './facts';
 import { ModelHost } from './host';
@@ -23,7 +25,9 @@ export interface WorldOptions {
 
 const WORKERS = 2;
 /** Longer than every time-out and every approval. */
-const REST_MS = 15 * 60_000;
+const REST_MS = 11 * 60_000;
+/** As many approvals as can expire one after the other. */
+const MOST_RESTS = 60;
 
 export class World {
   readonly agenda: Agenda;
@@ -33,6 +37,7 @@ export class World {
   readonly host: ModelHost;
   readonly workers: WorkflowWorkers;
   readonly hostWorker: ActivityWorker;
+  readonly agentWorker: ActivityWorker;
 
   constructor({ code, weight, suggestAt, told = () => undefined }: WorldOptions) {
     const agenda = new Agenda((label) => told(label, agenda.nowMs));
@@ -46,7 +51,10 @@ export class World {
     const failed = (run: Run, why: string): void => facts.add({ is: 'task-failed', of: run.workflowId, why });
     this.workers = new WorkflowWorkers({ agenda, server, code, failed }, WORKERS);
     this.hostWorker = new ActivityWorker('host.local', agenda, server, this.host.activities);
+    const beside = new AgentActivities(server, facts, this.clients);
+    this.agentWorker = new ActivityWorker('holdfast', agenda, server, beside.activities);
     this.hostWorker.start();
+    this.agentWorker.start();
     server.accepted = (of, { id, args }) => {
       const [content] = args as [{ id?: string }?];
       facts.add({ is: 'accepted', of, id: content?.id ?? id });
@@ -55,34 +63,42 @@ export class World {
   }
 
   private offer(task: ActivityTask): void {
-    if (task.queue === this.hostWorker.queue) this.hostWorker.offer(task);
-    else throw new Error(`nobody serves the queue ${task.queue}`);
+    const worker = [this.hostWorker, this.agentWorker].find(({ queue }) => queue === task.queue);
+    if (!worker) throw new Error(`nobody serves the queue ${task.queue}`);
+    worker.offer(task);
   }
 
   /** All faults are over, programs that run for ever are ended, and everything that may happen does. */
   async settle(): Promise<void> {
     this.clients.answersToLose = 0;
     this.hostWorker.start();
+    this.agentWorker.start();
     while (this.workers.count < WORKERS) this.workers.start();
-    await this.agenda.settle(REST_MS);
-    this.host.endPrograms();
-    await this.agenda.settle(REST_MS);
+    for (let times = 0; times < MOST_RESTS; times++) {
+      await this.agenda.settle(REST_MS);
+      this.host.endPrograms();
+    }
   }
 
-  sessions(): Run[] {
-    return [...this.server.workflows.values()].flatMap((runs) => runs.at(-1) ?? []).filter(isSession);
+  /** The latest run of each workflow of a type that has not ended. */
+  open(type: 'execSession' | 'agent' | 'turn'): Run[] {
+    return [...this.server.workflows.values()]
+      .flatMap((runs) => runs.at(-1) ?? [])
+      .filter(({ isOpen, start }) => isOpen && start.workflowType === type);
   }
 
   stateOf(session: Run): Promise<SessionState | undefined> {
     return this.workers.query<SessionState>(session, 'state');
   }
 
+  stateOfAgent(agent: Run): Promise<AgentState | undefined> {
+    return this.workers.query<AgentState>(agent, 'state');
+  }
+
   async end(): Promise<void> {
     await this.workers.end();
   }
 }
-
-const isSession = ({ start }: Run): boolean => start.workflowType === 'execSession';
 
 /** A fact as one line of a story. */
 export function lineOf(fact: Fact): string {

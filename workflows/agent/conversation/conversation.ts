@@ -178,7 +178,9 @@ export class Conversation {
     if (!this.phase.isWorking) return;
     const { turns } = this;
     this.interruptTurn();
-    await condition(() => !this.phase.isWorking || this.turns !== turns);
+    // An agent that is cancelled ends its turn.
+    const isOver = (): boolean => !this.phase.isWorking || this.turns !== turns;
+    await CancellationScope.nonCancellable(() => condition(isOver));
   }
 
   stop(reason: string): void {
@@ -264,6 +266,7 @@ export class Conversation {
       throw err;
     } finally {
       this.phase.message = null;
+      this.questions.forget(turnWorkflowId(this.id, number));
       this.show();
     }
   }

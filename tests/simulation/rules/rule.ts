@@ -1,0 +1,28 @@
+// What a rule is: docs/guarantees.md as code, one guarantee each.
+import type { World } from '../world/world';
+
+export interface Rule {
+  name: string;
+  /** Looks at a world that has come to rest. What is wrong; undefined if nothing is. */
+  broken: (world: World) => string | undefined | Promise<string | undefined>;
+}
+
+export interface Violation {
+  rule: string;
+  what: string;
+}
+
+/** What is wrong with the first of them with which something is. */
+export function firstOf<T>(all: readonly T[], what: (one: T) => string | undefined): string | undefined {
+  for (const one of all) {
+    const found = what(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Whether it ended, and another of its name may have followed: that knows nothing of what it had accepted. */
+export const hasEnded = ({ server }: World, workflowId: string): boolean =>
+  (server.workflows.get(workflowId) ?? []).some(
+    ({ closing }) => closing !== undefined && closing.how !== 'ContinuedAsNew',
+  );

@@ -1,0 +1,117 @@
+// What people and programs do in a schedule, to the sessions and the agent of a world.
+import { agentWorkflowId, sessionWorkflowId } from '../../../contracts/ids';
+import type { Approval } from '../../../contracts/tools/approvals';
+import type { Request } from '../world/client';
+import type { World } from '../world/world';
+import type { FAULTS } from './faults';
+import type { Step } from './schedule';
+
+type Act = Exclude<Step['do'], keyof typeof FAULTS>;
+type StepOf<Do extends Step['do']> = Extract<Step, { do: Do }>;
+
+const NAME = 'a';
+const AGENT = agentWorkflowId(NAME);
+const idOf = ({ session }: { session: number }): string =>
+  sessionWorkflowId({ agent: NAME, host: 'local', session });
+
+/** The agent is a conversation, and begins with what is sent to it. */
+const CONVERSATION = { type: 'agent', args: [{ model: 'simulated:model', mode: 'conversation' }] };
+const SESSION = { type: 'execSession', args: [{}] };
+
+export class Person {
+  private readonly execs: Request[] = [];
+  private readonly sent: Request[] = [];
+  private again = 0;
+
+  constructor(private readonly world: World) {}
+
+  readonly acts: { [Do in Act]: (step: StepOf<Do>) => void | Promise<void> } = {
+    exec: (step) => {
+      const { id, code, reset } = step;
+      const content = { id, code, ...(reset && { reset }) };
+      this.ask({ id, workflowId: idOf(step), message: 'exec', content, start: SESSION }, this.execs);
+    },
+    'exec-again': (step) => this.askAgain(this.execs, step),
+    input: (step) => {
+      const { id, key, bySignal } = step;
+      const content = { id, ...(key ? { keys: [key] } : { keyboard: `text of ${id}` }) };
+      this.say(bySignal, { id, workflowId: idOf(step), message: 'input', content });
+    },
+    reset: (step) => {
+      const { id, bySignal } = step;
+      this.say(bySignal, { id, workflowId: idOf(step), message: 'reset', content: { id } });
+    },
+    output: (step) => {
+      const content = step.waits ? { wait: 'exit' } : {};
+      this.ask({ id: step.id, workflowId: idOf(step), message: 'output', content });
+    },
+    wait: (step) => this.ask({ id: step.id, workflowId: idOf(step), message: 'wait', content: {} }),
+    close: (step) => this.world.clients.signal(idOf(step), 'close', { reason: 'it is done' }),
+    cancel: (step) => void this.world.server.cancel(idOf(step)),
+    terminate: (step) => this.terminate(idOf(step)),
+    send: ({ id, message, isUrgent, bySignal }) => {
+      const content = { id, message, ...(isUrgent && { mode: 'interrupt' }) };
+      const request = { id, workflowId: AGENT, message: 'send', content };
+      if (bySignal) this.say(true, request);
+      else this.ask({ ...request, start: CONVERSATION }, this.sent);
+    },
+    'send-again': (step) => this.askAgain(this.sent, step),
+    interrupt: ({ id }) => this.ask({ id, workflowId: AGENT, message: 'interrupt', content: {} }),
+    recover: ({ id }) => this.ask({ id, workflowId: AGENT, message: 'recover', content: { id } }),
+    stop: () => this.world.clients.signal(AGENT, 'stop', {}),
+    'cancel-agent': () => void this.world.server.cancel(AGENT),
+    'terminate-agent': () => this.terminate(AGENT),
+    'give-up': () => this.world.clients.giveUp(),
+    decide: (step) => this.decide(step),
+  };
+
+  private ask(request: Request, among?: Request[]): void {
+    among?.push(request);
+    this.world.clients.ask(request);
+  }
+
+  private say(bySignal: boolean, request: Request): void {
+    const { workflowId, message, content } = request;
+    if (bySignal) this.world.clients.signal(workflowId, message, content);
+    else this.ask(request);
+  }
+
+  private askAgain(among: Request[], { which, isSameUpdate }: StepOf<'exec-again' | 'send-again'>): void {
+    const before = among[which % Math.max(1, among.length)];
+    if (!before) return;
+    const id = `${before.id}~${(this.again += 1)}`;
+    this.ask({ ...before, id, updateId: isSameUpdate ? before.id : id });
+  }
+
+  private terminate(workflowId: string): void {
+    if (this.world.server.terminate(workflowId, 'somebody did'))
+      this.world.facts.add({ is: 'terminated', of: workflowId });
+  }
+
+  /** Of the sessions by themselves; of turns through their agent, as people do. */
+  private async waiting(): Promise<{ of: string; one: Approval }[]> {
+    const { world } = this;
+    const waiting: { of: string; one: Approval }[] = [];
+    for (const run of world.open('execSession'))
+      for (const one of (await world.stateOf(run))?.approvals ?? [])
+        waiting.push({ of: run.workflowId, one });
+    for (const run of world.open('agent'))
+      for (const one of (await world.stateOfAgent(run))?.approvals ?? [])
+        if (one.workflowId.includes('/turn/')) waiting.push({ of: run.workflowId, one });
+    return waiting;
+  }
+
+  private async decide({ which, id, approve, hash: how, lasting }: StepOf<'decide'>): Promise<void> {
+    const waiting = await this.waiting();
+    const asked = waiting[which % Math.max(1, waiting.length)];
+    if (!asked) return;
+    const { of, one } = asked;
+    const { id: question, hash: shown } = one;
+    const hash = how === 'shown' ? shown : `another ${shown}`;
+    const isLasting = approve && lasting;
+    this.world.facts.add({ is: 'shown', question, hash: shown, of });
+    this.world.facts.add({ is: 'decided', question, approved: approve, hash, of, lasting: isLasting });
+    const content = { id: question, hash, ...(isLasting && { scope: 'session' }) };
+    this.ask({ id, workflowId: of, message: approve ? 'approve' : 'deny', content });
+  }
+}
