@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import type { InboxItem } from '../../contracts/gateway/api';
 import { inbox, keyOf } from '../api/overview';
 import { linkTo } from '../api/place';
+import { useFocusOnNext } from '../parts/focus-on-next';
 import { ApprovalCard } from '../parts/approval';
 import { ExactText } from '../text/exact-text';
 import { FailureAnswer } from '../parts/failure';
@@ -14,11 +15,14 @@ const KINDS: Record<InboxItem['kind'], string> = { approval: 'approval', input: 
 
 export function InboxPage(): VNode {
   const items = inbox.value;
+  const list = useFocusOnNext(items?.map(keyOf) ?? []);
   return (
     <>
       <div class="title">
         <h1>Inbox</h1>
-        <span class="quiet">{items && items.length > 0 ? `${items.length} waiting, oldest first` : ''}</span>
+        <span class="quiet" role="status">
+          {items && items.length > 0 ? `${items.length} waiting, oldest first` : ''}
+        </span>
         <span class="space" />
         <NotifyButton />
       </div>
@@ -32,9 +36,11 @@ export function InboxPage(): VNode {
           </p>
         </Empty>
       )}
-      {items?.map((item) => (
-        <Item key={keyOf(item)} item={item} />
-      ))}
+      <div ref={list}>
+        {items?.map((item) => (
+          <Item key={keyOf(item)} item={item} />
+        ))}
+      </div>
     </>
   );
 }
@@ -42,7 +48,7 @@ export function InboxPage(): VNode {
 function Item({ item }: { item: InboxItem }): VNode {
   const { kind, agent, since, text, approval, session, failure, run } = item;
   return (
-    <article class={`card ${kind}`} aria-label={`${agent}: ${text}`}>
+    <article class={`card ${kind}`} aria-label={`${agent}: ${text}`} tabIndex={-1}>
       <header>
         <span class={`state ${kind}`}>{KINDS[kind]}</span>
         <h2>

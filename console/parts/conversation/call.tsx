@@ -5,6 +5,7 @@ import type { ToolCall, ToolResult } from '../../../contracts/agents/agent';
 import { Code } from '../../text/code';
 import { languageOf } from '../../text/code-language';
 import { exactLine, ExactLine, ExactText } from '../../text/exact-text';
+import { commandLine, fateOf } from './call-words';
 import { Images } from './images';
 import { bytes } from '../notes';
 import { Patch } from '../../text/patch';
@@ -23,8 +24,12 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
       name,
       ...(typeof value === 'string'
         ? { text: value, language: languageOf({ runs: call.tool, name, runtime: call.args.runtime }) }
-        : { text: JSON.stringify(value, null, 2), language: 'json' }),
+        : commandLine(value) !== undefined
+          ? { text: commandLine(value) ?? '', language: 'bash' }
+          : { text: JSON.stringify(value, null, 2), language: 'json' }),
     }));
+  const size = result ? bytes(new TextEncoder().encode(result.content).length) : '';
+  const fate = fateOf(call, result, size);
   // Its longest text argument is its code.
   const main = values.reduce((best, one) => (one.text.length > best.length ? one.text : best), '');
   const paths = patch?.files.map(({ path }) => path).join(', ');
@@ -35,7 +40,7 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
     .join(' · ');
   return (
     <>
-      <details class={`folded call${result?.isError || call.denied ? ' failed' : ''}`}>
+      <details class={`folded call${fate.isBad ? ' failed' : ''}`}>
         <summary>
           <code>
             <ExactLine text={call.tool} />
@@ -43,7 +48,9 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
           <span class="first-line">
             <ExactText text={first} />
           </span>
-          <span class="quiet">{fateOf(call, result)}</span>
+          <span class={fate.isBad ? 'fate bad' : 'fate'} title={size}>
+            <ExactLine text={fate.text} />
+          </span>
         </summary>
         {values.map(({ name, text, language }) => (
           <section key={name}>
@@ -64,12 +71,6 @@ export function Call({ call, result }: { call: ToolCall; result: ToolResult | un
       {result?.images && <Images images={result.images} of={call.tool} />}
     </>
   );
-}
-
-function fateOf({ denied }: ToolCall, result: ToolResult | undefined): string {
-  if (denied) return 'denied';
-  if (!result) return 'running';
-  return result.isError ? 'failed' : bytes(new TextEncoder().encode(result.content).length);
 }
 
 interface ShownPatch {
