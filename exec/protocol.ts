@@ -78,20 +78,24 @@ export type Until =
 
 export type ObserveReason = 'exit' | 'output' | 'idle' | 'timeout' | YieldReason;
 
-export interface RunRequest {
+/** A command on its way from the worker through the holder to a shell: each step adds what it alone knows. */
+export interface HostCommand {
   id: string;
-  contentHash: string;
   runtime: Runtime;
   code: string;
   /**
-   * If present, nothing is run while an import is not installed. For nodejs, the imports to check; for Python its own
-   * parser finds them.
+   * If present, nothing is run while an import is not installed. For nodejs, the imports to check (`importsOf` of
+   * checks/); for Python its own parser finds them.
    */
-  checkImports?: CodeImport[];
-  /** Folder of the stubs through which its scripts call tools; absent if they may not. */
-  tools?: string;
+  checkImports?: CodeImport[] | undefined;
   /** For its programs, in the variable TRACEPARENT; absent if nothing is traced. */
-  traceparent?: string;
+  traceparent?: string | undefined;
+}
+
+export interface RunRequest extends HostCommand {
+  contentHash: string;
+  /** Folder of the stubs through which its scripts call tools; absent if they may not. */
+  tools?: string | undefined;
 }
 
 /** A tool call made by a script. The holder assigns the id: unique for the life of the session. */

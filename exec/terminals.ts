@@ -1,10 +1,9 @@
 // The port through which activities and workers reach the sessions of a host. `SessionHost` keeps them in terminals of
 // this machine; `holdfast/testing` simulates them. tests/conformance/terminals.ts states what both guarantee.
 import type { SessionRef } from '../contracts/ids';
-import type { Runtime, TreeKill } from '../contracts/sessions/session';
-import type { CodeImport } from '../contracts/tools/package-names';
+import type { TreeKill } from '../contracts/sessions/session';
 import type { SecretUse } from '../contracts/tools/secrets';
-import type { CommandRecord, Snapshot, Until, Verbs } from './protocol';
+import type { CommandRecord, HostCommand, Snapshot, Until, Verbs } from './protocol';
 import type { SandboxProfile } from './sandbox/profile';
 
 /** What is the same for all sessions of a host. */
@@ -19,16 +18,9 @@ export interface HostFacts {
   sandbox?: SandboxProfile | undefined;
 }
 
-export interface RunCommand {
-  id: string;
-  runtime: Runtime;
-  code: string;
+export interface RunCommand extends HostCommand {
   /** Working folder, for a session that has no holder yet. */
   cwd?: string | null | undefined;
-  /** Runs nothing while an import is not installed; for nodejs these are checked (`importsOf` of checks/). */
-  checkImports?: CodeImport[] | undefined;
-  /** For the variable TRACEPARENT of its programs. */
-  traceparent?: string | undefined;
   /** Called before a terminal is opened for it, and just before it would begin: throws why it must not. */
   mayBegin?: (() => void) | undefined;
 }

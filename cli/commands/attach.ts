@@ -7,7 +7,7 @@ import { resolveServer } from '../../client/connect';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
-import { LONGEST_WAIT_MS, type CommandView } from '../../contracts/sessions/session';
+import { hasEnded, LONGEST_WAIT_MS, type CommandView } from '../../contracts/sessions/session';
 import { Attachment } from '../../exec/attach/attachment';
 import { logEnd } from '../../exec/output/log-reader';
 import type { Verbs } from '../../exec/protocol';
@@ -111,7 +111,7 @@ async function run(code: string, session: SessionHandle): Promise<CommandView> {
   const view = await session.exec({ code, yield: atOnce }, randomUUID()).catch(async (err: unknown) => {
     throw await session.withRecent(err);
   });
-  return isOver(view) ? view : session.output({ wait: 'exit', waitMs: LONGEST_WAIT_MS });
+  return hasEnded(view) ? view : session.output({ wait: 'exit', waitMs: LONGEST_WAIT_MS });
 }
 
 /** Aborts at the command's end, even after a failure, which is reported where the command is awaited. */
@@ -121,8 +121,6 @@ function settled(running: Promise<CommandView>): AbortSignal {
   running.then(abort, abort);
   return over.signal;
 }
-
-const isOver = ({ state }: CommandView): boolean => state === 'exited' || state === 'lost';
 
 /** Aborts when the command is over and its output was shown: the log's end is known by then. */
 function atEnd(place: Attachment, running: Promise<CommandView>): AbortSignal {

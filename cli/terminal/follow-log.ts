@@ -3,7 +3,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { MAX_PAGE_BYTES, type CommandView, type OutputRequest } from '../../contracts/sessions/session';
+import {
+  hasEnded,
+  MAX_PAGE_BYTES,
+  type CommandView,
+  type OutputRequest,
+} from '../../contracts/sessions/session';
 import { wasNotRun } from '../../contracts/sessions/not-run';
 import type { CommandRecord } from '../../exec/protocol';
 import { logEnd, nextPiece, shownPiece, truncated, type Piece } from '../../exec/output/log-reader';
@@ -29,8 +34,6 @@ type Ended = Pick<CommandView, 'from' | 'to' | 'output' | 'omittedBytes'>;
 /** Whether a view is of the command: what it installs and runs after that has ids below its own. */
 const isOfCommand = ({ commandId }: CommandView, id: string): boolean =>
   commandId === id || (commandId?.startsWith(`${id}/`) ?? false);
-
-const isOver = ({ state }: CommandView): boolean => state === 'exited' || state === 'lost';
 
 export interface Follower {
   /** Prints the rest of this view's command, and ends. */
@@ -148,7 +151,7 @@ class RemoteFollower implements Follower {
       return;
     }
     const view = await this.session.output();
-    if (isOfCommand(view, this.command.id) && !isOver(view)) this.at = view.from;
+    if (isOfCommand(view, this.command.id) && !hasEnded(view)) this.at = view.from;
   }
 
   /** Returns where what could be read ends. */

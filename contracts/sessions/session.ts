@@ -167,6 +167,10 @@ export interface ResetRequest {
 
 export type YieldReason = 'first_output' | 'between_output' | 'max' | 'waiting_input';
 export type CommandState = 'exited' | 'running' | 'waiting_input' | 'lost';
+
+/** Whether a command has ended, with its exit code or with its shell. */
+export const hasEnded = ({ state }: { state: CommandState }): boolean =>
+  state === 'exited' || state === 'lost';
 /** `certain`: blocked reading its terminal. `likely`: polls it. `hint`: polls it with a timeout. */
 export type WaitingCertainty = 'certain' | 'likely' | 'hint';
 

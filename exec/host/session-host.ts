@@ -93,7 +93,8 @@ export class SessionHost implements Terminals {
   }
 
   async run(ref: SessionRef, command: RunCommand, attempt = 1): Promise<Snapshot> {
-    const { id, runtime, code, cwd, checkImports, traceparent, mayBegin } = command;
+    const { cwd, mayBegin, ...given } = command;
+    const { id, runtime, code } = given;
     const paths = this.paths(ref);
     const holder = await this.connections.find(ref);
     if (!holder) {
@@ -110,12 +111,7 @@ export class SessionHost implements Terminals {
       const client = holder ?? (await this.openHolder(ref, cwd));
       if (Object.keys(values).length > 0) await client.request('secrets', { values });
       const tools = this.options.stubs?.folder;
-      const request = {
-        ...{ id, runtime, code, contentHash: contentHash(runtime, code) },
-        ...(checkImports && { checkImports }),
-        ...(tools !== undefined && { tools }),
-        ...(traceparent !== undefined && { traceparent }),
-      };
+      const request = { ...given, contentHash: contentHash(runtime, code), tools };
       // Again: it may have been given up while the holder started, or took the secrets.
       return await client.request('run', request, undefined, isKnown ? undefined : mayBegin);
     } catch (err) {

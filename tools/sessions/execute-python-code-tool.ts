@@ -6,7 +6,12 @@ import { hostNameOf } from '../../contracts/ids';
 import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
 import { scriptSessions } from '../../contracts/agents/script-sessions';
-import { LONGEST_WAIT_MS, type CommandView, type ExecRequest } from '../../contracts/sessions/session';
+import {
+  hasEnded,
+  LONGEST_WAIT_MS,
+  type CommandView,
+  type ExecRequest,
+} from '../../contracts/sessions/session';
 import { closeEnded, execInFree } from './free-session';
 import { withDependencies } from './python-dependencies';
 import { AGENT_READER, grantOf, type Tool, type ToolContext } from '../tool';
@@ -79,7 +84,7 @@ export const createExecutePythonCodeTool = ({
     const command = { ...request, ...reader, ...(yielding && { yield: yielding }) };
     const { session, view: first } = await execInFree(context, free, command);
     const view = interactive ? await ended(session, first) : first;
-    if (number === undefined && isOver(view)) await closeEnded(session);
+    if (number === undefined && hasEnded(view)) await closeEnded(session);
     if (!interactive) return seenText(context, view, { through: THROUGH });
     context.sawSession?.(view);
     return confirmation(view, interactiveTranscript);
@@ -101,13 +106,11 @@ function sessionOf({ client, agent, settings, caller }: ToolContext, session: nu
   );
 }
 
-const isOver = ({ state }: CommandView): boolean => state === 'exited' || state === 'lost';
-
 /** Waits as long as the person takes. A second attempt of the call resumes the same wait. */
 async function ended(session: SessionHandle, first: CommandView): Promise<CommandView> {
   const { commandId } = first;
   let view = first;
-  for (let waits = 0; !isOver(view); waits += 1)
+  for (let waits = 0; !hasEnded(view); waits += 1)
     view = await session.output({ wait: 'exit', waitMs: LONGEST_WAIT_MS }, `${commandId}/end-${waits}`);
   if (view.commandId === commandId) return view;
   const reason = 'another command has since begun in its session';

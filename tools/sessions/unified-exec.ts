@@ -5,7 +5,12 @@ import type { SessionHandle } from '../../client/session-handle';
 import { missingNote } from '../../contracts/sessions/missing-output';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { hostNameOf } from '../../contracts/ids';
-import { MAX_PAGE_BYTES, type CommandView, type YieldSettings } from '../../contracts/sessions/session';
+import {
+  hasEnded,
+  MAX_PAGE_BYTES,
+  type CommandView,
+  type YieldSettings,
+} from '../../contracts/sessions/session';
 import { closeEnded } from './free-session';
 import { clipText } from '../programs/head-tail';
 import type { ToolContext } from '../tool';
@@ -62,7 +67,7 @@ export async function execResult(
   { since, maxTokens }: { since: number; maxTokens: number },
 ): Promise<ExecResult> {
   const output = await wholeOutput(session, view, maxTokens * BYTES_PER_TOKEN);
-  const ended = view.state === 'exited' || view.state === 'lost';
+  const ended = hasEnded(view);
   if (ended) await closeEnded(session);
   if (view.state === 'lost')
     throw new HoldfastError('session_lost', {

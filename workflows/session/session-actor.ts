@@ -12,14 +12,15 @@ import type { Yielded } from '../../contracts/sessions/host';
 import { label } from '../../contracts/text/labels';
 import { ownValue } from '../../contracts/own';
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
-import type {
-  CommandView,
-  ExecRequest,
-  InputRequest,
-  OutputRequest,
-  ResetRequest,
-  WaitRequest,
-  WaitResult,
+import {
+  hasEnded,
+  type CommandView,
+  type ExecRequest,
+  type InputRequest,
+  type OutputRequest,
+  type ResetRequest,
+  type WaitRequest,
+  type WaitResult,
 } from '../../contracts/sessions/session';
 import type { ToolCallAnswer, ToolCallRequest } from '../../contracts/tools/tools';
 import { Approvals } from '../messages/approvals';
@@ -354,8 +355,7 @@ export class SessionActor {
       throw hostFailure(err, ref.host);
     }
     // A view that shows the end is returned only when the end is recorded here, so that the next command is accepted.
-    const isOver = view.state === 'exited' || view.state === 'lost';
-    if (isOver && command && idOnHost(command) === view.commandId)
+    if (hasEnded(view) && command && idOnHost(command) === view.commandId)
       await condition(() => this.record.command !== command, SETTLE_MS);
     this.show(view, reader);
     return view;

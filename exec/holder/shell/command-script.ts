@@ -2,24 +2,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
-import type { Runtime } from '../../../contracts/sessions/session';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { withoutByteOrderMark } from '../../../contracts/text/byte-order-mark';
 import { quote } from '../../../contracts/text/shell-word';
-import type { CodeImport } from '../../../contracts/tools/package-names';
 import { shellAsset } from '../../../system/package-root';
+import type { HostCommand } from '../../protocol';
 import { hasMetadata, namesItsPackages, reportPath } from './missing-packages';
 
 const INTERPRETERS = { python: 'python3', python_script: 'python3', nodejs: 'node' } as const;
 /** The parameters of a CommonJS module. */
 const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 
-interface CommandCode {
-  runtime: Runtime;
-  code: string;
-  /** If present, nothing runs while an import that comes first is not installed; for nodejs, one of these. */
-  checkImports?: CodeImport[] | undefined;
-}
+type CommandCode = Pick<HostCommand, 'runtime' | 'code' | 'checkImports'>;
 
 /** Writes the runtime's files beside `name` in `directory` with `write`, and returns the script to source. */
 export function commandScript(

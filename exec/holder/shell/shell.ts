@@ -16,13 +16,12 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as pty from 'node-pty';
-import type { CodeImport } from '../../../contracts/tools/package-names';
-import type { Runtime, TreeKill } from '../../../contracts/sessions/session';
+import type { TreeKill } from '../../../contracts/sessions/session';
 import { quote } from '../../../contracts/text/shell-word';
 import { removeQuietly } from '../../../system/json-file';
 import { shellAsset } from '../../../system/package-root';
 import { childrenOf, processStat, readLink, readText } from '../../../system/processes/proc';
-import type { TerminalSize } from '../../protocol';
+import type { HostCommand, TerminalSize } from '../../protocol';
 import type { CoverWatch } from '../../sandbox/cover-watch';
 import type { Sandbox } from '../../sandbox/sandbox';
 import { FencedOutput } from './fenced-output';
@@ -55,19 +54,13 @@ export interface ShellOptions {
   sandbox?: Sandbox | undefined;
 }
 
-export interface ShellCommand {
-  runtime: Runtime;
-  code: string;
+export interface ShellCommand extends Omit<HostCommand, 'id'> {
   /** Discards leftovers of earlier typing. */
   flush: boolean;
   /** Null if its scripts may call none. */
   tools: CommandTools | null;
   /** Secrets that its code may name. */
   secrets?: SessionSecrets;
-  /** If present, nothing runs while one of the first imports is not installed. */
-  checkImports?: CodeImport[] | undefined;
-  /** For the variable TRACEPARENT of its programs. */
-  traceparent?: string | undefined;
 }
 
 export interface ShellEvents {
