@@ -36,11 +36,6 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     instead: 'return this.askedOfHost(work, reader);',
   },
   {
-    name: 'a turn that has ended asks nothing any more',
-    without: 'if (workflowId !== turn && (0, ids_1.parseSessionWorkflowId)(workflowId)?.agent !== agent)',
-    instead: 'if (false)',
-  },
-  {
     name: 'a message that was taken before is not taken again',
     without: 'if (this.find(id))\n            return false;',
     instead: '',

@@ -28,7 +28,7 @@ const EFFECTS: readonly (readonly [keyof Command, Effect])[] = [
   ['cancelChildWorkflowExecution', (server, run, command) => cancelChild(server, run, command)],
   ['signalExternalWorkflowExecution', (server, run, command) => signalOther(server, run, command)],
   ['requestCancelExternalWorkflowExecution', (server, run, command) => cancelOther(server, run, command)],
-  ['setPatchMarker', (_, run) => run.record('MarkerRecorded')],
+  ['setPatchMarker', (_, run) => markPatch(run)],
   ['upsertWorkflowSearchAttributes', (_, run, command) => upsert(run, command)],
   ['modifyWorkflowProperties', (_, run) => run.record('WorkflowPropertiesModified')],
   [
@@ -117,6 +117,12 @@ function cancelOther(server: Effects, run: Run, command: Required<Command>): voi
       { job: { resolveRequestCancelExternalWorkflow: { seq, ...failure } } },
     );
   });
+}
+
+/** The server lists runs by their patches, too. */
+function markPatch(run: Run): void {
+  run.record('MarkerRecorded');
+  run.record('UpsertWorkflowSearchAttributes');
 }
 
 function upsert(run: Run, { upsertWorkflowSearchAttributes }: Required<Command>): void {

@@ -109,10 +109,10 @@ export class SimulatedServer implements Effects {
     update.whenOver(answer);
   }
 
-  /** False if it is not running. */
+  /** False if there never was one. */
   cancel(workflowId: string): boolean {
-    const run = this.open(workflowId);
-    if (run && !run.isCancelRequested) {
+    const run = this.latest(workflowId);
+    if (run?.isOpen && !run.isCancelRequested) {
       run.isCancelRequested = true;
       run.happen('WorkflowExecutionCancelRequested', { job: { cancelWorkflow: { reason: '' } } });
     }
