@@ -6,6 +6,7 @@ import type { AgentResult } from '../../contracts/agents/agent';
 import { hasFailed, latestFailure } from '../../contracts/agents/failures';
 import { fromFailure } from '../../contracts/errors/failure';
 import { HoldfastError, isErrorCode } from '../../contracts/errors/holdfast-error';
+import { counted } from '../../contracts/text/counted';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import { listWorkflows } from '../delivery/list-workflows';
 import { lacksAttribute } from '../delivery/with-attributes';
@@ -129,9 +130,10 @@ export function wordsOf(result: AgentResult, { isOpen }: Pick<FailedAgent, 'isOp
     const { code, detail, next } = HoldfastError.received(error.code, error.facts);
     return { code, message: detail, next };
   }
-  const how = LIMITS[reason] ?? `ended as ${reason.replaceAll('_', ' ')}`;
+  const how = LIMITS[reason] ?? `stopped as ${reason.replaceAll('_', ' ')}`;
   const next = isOpen ? 'Send a message to go on.' : 'Fork the agent to go on from there.';
   // An agent of another release may know codes that this one does not.
   if (error) return { code: error.code, message: error.message, next };
-  return { code: reason, message: `The turn ${how}, after ${steps} of its steps, without an answer.`, next };
+  const message = `The turn ${how}, and ended without an answer after ${counted(steps, 'step')}.`;
+  return { code: reason, message, next };
 }

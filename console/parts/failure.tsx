@@ -43,7 +43,7 @@ export function FailureAnswer({ agent, run, hasField = false }: FailureAnswerPro
           <input
             class="grow"
             aria-label="Message; without one, the same is tried again"
-            placeholder="Message; without one, the same is tried again"
+            placeholder="Message (optional)"
             value={text}
             onInput={(event) => (text.value = event.currentTarget.value)}
           />
