@@ -8,7 +8,7 @@ import { agentOf, keyed } from '../approval-keys';
 import { eachOf } from '../each-of';
 import type { HoldfastClient } from '../../client/holdfast-client';
 import type { DismissedRuns } from './dismissed-runs';
-import { failedAgents } from './failed-agents';
+import { failedAgents } from './failed-items';
 
 const AT_ONCE = 8;
 /** What one caller is shown of them. */

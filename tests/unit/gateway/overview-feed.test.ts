@@ -46,7 +46,7 @@ const client = {
   sessions: { listTold: () => Promise.resolve({ sessions: [], unread }) },
 } as unknown as HoldfastClient;
 
-jest.mock('../../../gateway/inbox/failed-agents', () => ({ failedAgents: () => Promise.resolve([]) }));
+jest.mock('../../../gateway/inbox/failed-items', () => ({ failedAgents: () => Promise.resolve([]) }));
 
 beforeEach(() => {
   // Newest first, as the server lists them.

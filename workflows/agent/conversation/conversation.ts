@@ -54,7 +54,6 @@ import { ToldState } from '../../messages/told-state';
 import { recordedTranscript } from '../../turn/recorded-transcript';
 import { continueInNextRun } from '../../next-run';
 
-const DAY_MS = 24 * 3_600_000;
 /** Callers that wait by update are sent to the next run after this long. */
 const DRAIN_MS = 10_000;
 
@@ -237,7 +236,7 @@ export class Conversation {
       } else {
         if (this.isDone()) return;
         this.tell();
-        const isWanted = await condition(hasWork, this.input.idleMs ?? DAY_MS);
+        const isWanted = await condition(hasWork, this.input.idleMs ?? '24 hours');
         if (!isWanted && !this.rewinds.delayEnd) return;
       }
     }
@@ -394,9 +393,8 @@ export class Conversation {
   }
 
   private get waits(): Wait | null {
-    const { id, turns, phase } = this;
-    const { open: questions } = this.questions;
-    const isFailed = this.lastTurn.hasFailed(phase);
-    return waitOf({ id, status: phase.status, turns, since: phase.since.toISOString(), questions, isFailed });
+    const { id, turns, phase, lastTurn, questions } = this;
+    const facts = { id, status: phase.status, turns, since: phase.since.toISOString() };
+    return waitOf({ ...facts, questions: questions.open, isFailed: lastTurn.hasFailed(phase) });
   }
 }

@@ -4,7 +4,7 @@ import { WorkflowFailedError, type Client, type WorkflowExecutionInfo } from '@t
 import { ApplicationFailure } from '@temporalio/common';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import { listWorkflows } from '../../../client/delivery/list-workflows';
-import { failedAgents } from '../../../gateway/inbox/failed-agents';
+import { failedAgents } from '../../../gateway/inbox/failed-items';
 
 jest.mock('../../../client/delivery/list-workflows');
 
