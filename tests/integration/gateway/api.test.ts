@@ -52,7 +52,10 @@ test('an agent is started, followed, sent to, forked and stopped', async () => {
   expect(await api.get(`/v1/agents/${agent}/tree`)).toMatchObject({ agent, status: 'running', agents: [] });
   await api.post(`/v1/agents/${agent}/stop`, { reason: 'enough' });
   const state = async (): Promise<unknown> =>
-    (await api.get<{ items: Json[] }>(`/v1/agents?ended=true&text=${agent}`)).items[0]?.state;
+    // Its fork is named after it.
+    (await api.get<{ items: Json[] }>(`/v1/agents?ended=true&text=${agent}`)).items.find(
+      ({ id }) => id === agent,
+    )?.state;
   await until(async () => (await state()) === 'ended');
 });
 
@@ -236,7 +239,7 @@ test('the document has every route, and every route of the document was asked he
   const { body } = await api.ask('GET', '/openapi.json');
   const paths = (body as { paths: Record<string, Record<string, Json>> }).paths;
   for (const { path, method } of routes) expect(paths[path]?.[method.toLowerCase()]).toBeDefined();
-  // Streams, terminals, images, files and log-ins have test files of their own; the rest is above.
+  // Streams, terminals, images, files, failures and log-ins have test files of their own; the rest is above.
   const elsewhere = [
     'followAll',
     'followAgent',
@@ -255,6 +258,8 @@ test('the document has every route, and every route of the document was asked he
     'listSteps',
     'getDiff',
     'rewindAgent',
+    'retryAgent',
+    'dismissFailure',
   ];
   const known = Object.values(paths).flatMap((path) =>
     Object.values(path).map((one) => String(one.operationId)),
