@@ -48,6 +48,9 @@ export const isHostNamespace = (namespace: string): boolean => namespace.startsW
 
 export const hostWorkflowId = (host: string): string => `host/${checkedId('host', host)}`;
 
+/** Reads `agent/<id>`; any other workflow id is returned as it is. */
+export const agentIdOf = (workflowId: string): string => workflowId.replace(/^agent\//, '');
+
 /** Reads `exec/<agent>/<host>/<n>`; undefined for any other workflow id. */
 export function parseSessionWorkflowId(workflowId: string): SessionRef | undefined {
   const [kind, agent, host, n, ...rest] = workflowId.split('/');

@@ -7,7 +7,7 @@ import type { GlobalOptions } from '../global-options';
 import { action, examples, type Define } from '../define-command';
 import { printJson } from '../print/print-json';
 import { printLines, stepLine } from '../print/workspace-lines';
-import { failureText } from '../print/work-lines';
+import { whyText } from '../print/work-lines';
 import { note, styled } from '../terminal/terminal-style';
 
 export const define: Define = (command) =>
@@ -28,7 +28,6 @@ async function log(agent: string, options: GlobalOptions): Promise<number> {
   }
   if (steps.length > 0) printLines(steps.map(stepLine));
   else if (!failure) note('It has no steps yet.');
-  if (failure)
-    note(styled('red', inertLine(`Its last turn failed: ${failureText(failure)}`), process.stderr));
+  if (failure) note(styled('red', inertLine(`Its last turn failed: ${whyText(failure)}`), process.stderr));
   return 0;
 }

@@ -84,13 +84,13 @@ const endText = ({ at, ...end }: NonNullable<Work['killed']>): string =>
   `last ${endedBy(end)}${at ? ` ${age(at)} ago` : ''}`;
 
 /** For example `step_limit: The turn took as many steps as it may. Next: Send a message to go on.` */
-export const failureText = ({ code, message, next }: WhyFailed): string =>
+export const whyText = ({ code, message, next }: WhyFailed): string =>
   `${code}: ${label(message, MESSAGE_CHARACTERS)} Next: ${next}`;
 
 const bold = (name: string, width = 0): string => styled('bold', inertLine(name).padEnd(width));
 
 function facts({ doing, listed, waits, killed, end, usage, failure }: Work): string {
-  const failed = failure && styled('red', inertLine(failureText(failure)));
+  const failed = failure && styled('red', inertLine(whyText(failure)));
   if (end) {
     const how = styled('dim', inertLine(`${end.how}${end.at ? `, ${age(end.at)} ago` : ''}`));
     return failed ? `${how}; ${failed}` : how;

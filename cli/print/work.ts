@@ -10,7 +10,7 @@ import { describeEnd } from '../../client/delivery/workflow-end';
 import type { Approval } from '../../contracts/tools/approvals';
 import { latestFailure } from '../../contracts/agents/failures';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';
+import { agentIdOf, parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';
 import type { EndReason, SubAgent, Usage } from '../../contracts/agents/agent';
 import { label } from '../../contracts/text/labels';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
@@ -196,7 +196,7 @@ function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
 }
 
 async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Told> {
-  const state = await client.agent(workflowId.replace(/^agent\//, '')).ownState();
+  const state = await client.agent(agentIdOf(workflowId)).ownState();
   const { status, currentTurn, queued, turns, agents, usage, lastResult } = state;
   const more = queued > 0 ? `, ${counted(queued, 'more message waits', 'more messages wait')}` : '';
   const doing = currentTurn

@@ -1,6 +1,7 @@
 // Lists agents from the server's visibility store: no worker has to answer, and what happened a second ago may be missing.
 import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { agentIdOf } from '../../contracts/ids';
 import type { AgentState } from '../../contracts/agents/agent';
 import { latestFailure, type ListedFailure } from '../../contracts/agents/failures';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -142,7 +143,7 @@ function entryOf(info: WorkflowExecutionInfo): AgentEntry {
   const notices = searchAttributes[SEARCH_ATTRIBUTES.notices] ?? [];
   const hasFailed = told(SEARCH_ATTRIBUTES.waitsFor) === 'retry' && status.name !== 'CONTINUED_AS_NEW';
   return {
-    id: workflowId.replace(/^agent\//, ''),
+    id: agentIdOf(workflowId),
     workflowId,
     runId,
     state: isOpen ? (told(SEARCH_ATTRIBUTES.state) as AgentEntry['state']) : 'ended',

@@ -2,6 +2,7 @@
 // no worker.
 import { WorkflowFailedError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
+import { agentIdOf } from '../../contracts/ids';
 import type { AgentResult } from '../../contracts/agents/agent';
 import { hasFailed, latestFailure } from '../../contracts/agents/failures';
 import { fromFailure } from '../../contracts/errors/failure';
@@ -10,6 +11,7 @@ import { counted } from '../../contracts/text/counted';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
 import { listWorkflows } from '../delivery/list-workflows';
 import { lacksAttribute } from '../delivery/with-attributes';
+import { failureText } from '../delivery/workflow-end';
 import type { HoldfastClient } from '../holdfast-client';
 
 export interface FailedAgent {
@@ -69,7 +71,7 @@ function failedAgent(info: WorkflowExecutionInfo): FailedAgent {
   const { workflowId, runId, status, closeTime, startTime, parentExecution } = info;
   const failure = latestFailure(info.searchAttributes[SEARCH_ATTRIBUTES.notices] ?? []);
   return {
-    ...{ agent: workflowId.replace(/^agent\//, ''), workflowId, runId },
+    ...{ agent: agentIdOf(workflowId), workflowId, runId },
     since: failure?.at ?? (closeTime ?? startTime).toISOString(),
     isOpen: status.name === 'RUNNING',
     parent: /^agent\/([^/]+)$/.exec(parentExecution?.workflowId ?? '')?.[1] ?? null,
@@ -107,8 +109,8 @@ export async function whyEnded(
   } catch (err) {
     if (!(err instanceof WorkflowFailedError)) throw err;
     if (err.cause instanceof CancelledFailure || err.cause instanceof TerminatedFailure) return null;
-    const how = err.cause?.message ?? err.message;
-    const agent = workflowId.replace(/^agent\//, '');
+    const how = failureText(err);
+    const agent = agentIdOf(workflowId);
     const { code, detail, next } = fromFailure(err.cause) ?? new HoldfastError('agent_ended', { agent, how });
     return { code, message: detail, next };
   }

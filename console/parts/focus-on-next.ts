@@ -17,7 +17,7 @@ export function useFocusOnNext(keys: readonly string[]): RefObject<HTMLDivElemen
     const place = focused.current === null ? -1 : before.current.indexOf(focused.current);
     before.current = keys;
     const isGone = place >= 0 && !keys.includes(focused.current ?? '');
-    // Whoever has gone elsewhere meanwhile stays there.
+    // A person who has moved the focus meanwhile keeps it where it is.
     if (isGone && document.activeElement === document.body) {
       const next = cards[Math.min(place, cards.length - 1)];
       if (next instanceof HTMLElement) {

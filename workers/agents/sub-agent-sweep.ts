@@ -5,6 +5,7 @@ import { wasReset } from '../../client/agents/reset-runs';
 import { describeWorkflow, listWorkflows } from '../../client/delivery/list-workflows';
 import { sendQuery, sendSignal } from '../../client/delivery/send-message';
 import { describeEnd } from '../../client/delivery/workflow-end';
+import { agentIdOf } from '../../contracts/ids';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { WORKFLOWS } from '../../contracts/messages';
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
@@ -83,7 +84,7 @@ export class SubAgentSweep {
 
   private async tellParent(workflowId: string, ended: WorkflowExecutionInfo): Promise<void> {
     const parent = this.client.workflow.getHandle(workflowId);
-    const agentId = ended.workflowId.replace(/^agent\//, '');
+    const agentId = agentIdOf(ended.workflowId);
     const { agents } = await sendQuery(parent, AGENT_MESSAGES.state);
     const waited = agents.find((one) => one.agentId === agentId && one.status === 'running');
     // A reused id: an earlier incarnation of the parent had started that one.

@@ -3,7 +3,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { AgentInput, AgentResult } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
-import { checkedId } from '../../contracts/ids';
+import { agentIdOf, checkedId } from '../../contracts/ids';
 import { agentInputSchema } from '../../contracts/schemas/agent';
 import { listen } from './agent-messages';
 import { Conversation } from './conversation/conversation';
@@ -21,7 +21,7 @@ export async function agent(input?: AgentInput, carried?: ConversationRecord): P
 /** A plain error would fail the workflow task over and over; this ends the workflow instead. */
 function ownId(): string {
   try {
-    return checkedId('agent', workflowInfo().workflowId.replace(/^agent\//, ''));
+    return checkedId('agent', agentIdOf(workflowInfo().workflowId));
   } catch (err) {
     throw err instanceof HoldfastError ? toFailure(err) : err;
   }
