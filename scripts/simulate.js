@@ -5,16 +5,18 @@ require('./typescript');
 const { simulate, reportOf } = require('../tests/simulation/schedules/simulate');
 const { scheduleOf } = require('../tests/simulation/schedules/schedule');
 const { storyOf } = require('../tests/simulation/schedules/story');
+const { Coverage } = require('../tests/simulation/coverage');
 const { shippedCode } = require('../tests/simulation/worker/workflow-code');
 
 const HELP = `Plays schedules of requests and faults against the shipped workflows, in a simulated Temporal.
 
-  npm run simulate -- [--seed N] [--schedules M] [--minutes T] [--trace]
+  npm run simulate -- [--seed N] [--schedules M] [--minutes T] [--trace] [--coverage]
 
   --seed N        the seed of the first schedule; each next one has the next seed. Default: a new one
   --schedules M   how many, unless one breaks a rule. Default 2000; with --trace 1
   --minutes T     the longest time. Default: as long as it takes
   --trace         print all that happens in each schedule
+  --coverage      afterwards, which branches of the workflows these schedules took, for each file
 
 Exits with 1 if a rule was broken: then the seed, the rule and the shortest story that breaks it are printed.`;
 
@@ -23,6 +25,7 @@ const OPTIONS = {
   schedules: { type: 'string' },
   minutes: { type: 'string' },
   trace: { type: 'boolean', default: false },
+  coverage: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 };
 
@@ -41,6 +44,8 @@ async function main() {
   const seed = numberOf('seed', values.seed, Math.floor(Math.random() * 1_000_000_000));
   const schedules = numberOf('schedules', values.schedules, values.trace ? 1 : 2_000);
   const withinMs = numberOf('minutes', values.minutes, Infinity) * 60_000;
+  const coverage = values.coverage ? new Coverage() : undefined;
+  coverage?.start();
   const code = shippedCode();
   console.log(`Schedules from seed ${seed}.`);
   if (values.trace)
@@ -56,6 +61,7 @@ async function main() {
     console.error(reportOf(found));
     process.exitCode = 1;
   } else console.log(`${played} schedules broke no rule: ${perMinute(played, began)} a minute.`);
+  if (coverage) console.log(coverage.report());
 }
 
 const perMinute = (count, began) => Math.round((count * 60_000) / (performance.now() - began));

@@ -22,8 +22,8 @@ export interface RunFacts {
 type Info = WorkflowCreateOptions['info'];
 
 /** Of errors that workflows make: each costs time, and there is none whose trace somebody reads. */
-const NO_TRACES = 'Error.stackTraceLimit = 0;';
-const FILE = 'workflow-bundle.js';
+export const PREFIX = 'Error.stackTraceLimit = 0;';
+export const BUNDLE_FILE = 'workflow-bundle.js';
 const TASK_TIMEOUT_MS = 10_000;
 
 export class WorkflowCode {
@@ -32,9 +32,9 @@ export class WorkflowCode {
   constructor(code: string) {
     // No limit on the time of a call: the SDK has a thread of its own for each.
     const noLimit = undefined as unknown as number;
-    const bundle = { code, filename: FILE, sourceMap: NO_SOURCE_MAP };
+    const bundle = { code, filename: BUNDLE_FILE, sourceMap: NO_SOURCE_MAP };
     this.creator = new ReusableVMWorkflowCreator(
-      new Script(NO_TRACES + code, { filename: FILE }),
+      new Script(PREFIX + code, { filename: BUNDLE_FILE }),
       bundle,
       noLimit,
       new Set(),
