@@ -9,7 +9,7 @@ import {
   MAIN_TASK_QUEUE,
   type SessionRef,
 } from '../contracts/ids';
-import type { SessionInput } from '../contracts/sessions/session';
+import type { SessionInput } from '../contracts/schemas/session';
 import { AgentDirectory } from './agents/agent-directory';
 import { turnState } from './agents/agent-overview';
 import type { TurnState } from '../contracts/agents/agent';

@@ -16,16 +16,14 @@ import { isPassing } from '../contracts/errors/passing';
 import { recentOutput } from '../contracts/sessions/recent-output';
 import { parseRequest } from '../contracts/schemas/parse-request';
 import type {
-  CommandView,
   ExecRequest,
   InputRequest,
   OutputRequest,
   ResetRequest,
   SessionInput,
-  SessionState,
   WaitRequest,
-  WaitResult,
-} from '../contracts/sessions/session';
+} from '../contracts/schemas/session';
+import type { CommandView, SessionState, WaitResult } from '../contracts/sessions/session';
 import type {
   CancelToolsRequest,
   ToolCallAnswer,

@@ -2,12 +2,12 @@
 // cancelled request may stay unanswered. A frame is a 4-byte big-endian length, followed by that many bytes of UTF-8
 // JSON. A holder outlives the release that started it: verbs and fields are added within a version, and the host refuses a
 // holder of a later one.
+import type { SeenPrompt } from '../contracts/schemas/session';
 import type {
   Key,
   KilledBy,
   Runtime,
   SandboxKind,
-  SeenPrompt,
   TreeKill,
   Waiting,
   YieldReason,

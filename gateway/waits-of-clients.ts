@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SessionHandle } from '../client/session-handle';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
-import type { CommandView, WaitRequest, WaitResult } from '../contracts/sessions/session';
+import type { WaitRequest } from '../contracts/schemas/session';
+import type { CommandView, WaitResult } from '../contracts/sessions/session';
 
 const SLICE_MS = 5 * 60_000;
 const MAX_WAITS = 20;

@@ -2,7 +2,8 @@
 import { inertLine } from '../../contracts/text/inert';
 import type { Command } from 'commander';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { ACCESS, type Access, type HostState } from '../../contracts/sessions/remote-hosts';
+import type { HostState } from '../../contracts/schemas/remote-hosts';
+import { ACCESS, type Access } from '../../contracts/sessions/remote-hosts';
 import { attachToken } from '../../exec/attach/attach-keys';
 import { HostAccess } from '../../exec/host/host-access';
 import { makeFolder } from '../../system/make-folder';

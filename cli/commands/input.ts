@@ -1,6 +1,7 @@
 // `holdfast input`: types into the program that runs in a session.
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import { KEYS, type InputRequest, type Key } from '../../contracts/sessions/session';
+import type { InputRequest } from '../../contracts/schemas/session';
+import { KEYS, type Key } from '../../contracts/sessions/session';
 import { inertLine } from '../../contracts/text/inert';
 import { collect, wholeNumber } from '../arguments';
 import type { SessionOptions } from '../global-options';

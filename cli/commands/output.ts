@@ -1,12 +1,8 @@
 // `holdfast output`: what a session has printed.
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import {
-  MAX_PAGE_BYTES,
-  type CommandView,
-  type OutputRequest,
-  type Wait,
-} from '../../contracts/sessions/session';
+import type { OutputRequest } from '../../contracts/schemas/session';
+import { MAX_PAGE_BYTES, type CommandView, type Wait } from '../../contracts/sessions/session';
 import { named, wholeNumber } from '../arguments';
 import { isLocal } from '../context';
 import type { SessionOptions } from '../global-options';

@@ -1,7 +1,8 @@
 // `holdfast doctor` on what is of another release or build than this one: terminals, hosts, workers of the task queue.
 import type { HoldfastClient } from '../../client/holdfast-client';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
-import { HOST_PROTOCOL, type HostState } from '../../contracts/sessions/remote-hosts';
+import type { HostState } from '../../contracts/schemas/remote-hosts';
+import { HOST_PROTOCOL } from '../../contracts/sessions/remote-hosts';
 import { HolderConnections } from '../../exec/client/holder-connections';
 import type { HolderRecord } from '../../exec/client/holder-client';
 import { PROTOCOL_VERSION } from '../../exec/protocol';

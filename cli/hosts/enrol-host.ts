@@ -10,7 +10,7 @@ import {
   WORKFLOW_TASK_TIMEOUT,
   WORKFLOWS,
 } from '../../contracts/messages';
-import type { HostInput } from '../../contracts/sessions/remote-hosts';
+import type { HostInput } from '../../contracts/schemas/remote-hosts';
 import { registerSearchAttributes } from '../../workers/search-attributes';
 import { openContext } from '../context';
 import type { GlobalOptions } from '../global-options';

@@ -12,13 +12,8 @@ import {
   sessionNumber,
   waitRequestSchema,
 } from '../../contracts/schemas/session';
-import type {
-  CommandView,
-  ExecRequest,
-  InputRequest,
-  OutputRequest,
-  WaitRequest,
-} from '../../contracts/sessions/session';
+import type { ExecRequest, InputRequest, OutputRequest, WaitRequest } from '../../contracts/schemas/session';
+import type { CommandView } from '../../contracts/sessions/session';
 import { isLocal } from '../context';
 import type { CliContext } from '../open-context';
 import { factsOf } from '../print/view-facts';

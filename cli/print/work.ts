@@ -14,7 +14,7 @@ import { agentIdOf, parseSessionWorkflowId, type SessionRef } from '../../contra
 import type { EndReason, SubAgent, Usage } from '../../contracts/agents/agent';
 import { label } from '../../contracts/text/labels';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
-import type { HostState } from '../../contracts/sessions/remote-hosts';
+import type { HostState } from '../../contracts/schemas/remote-hosts';
 import type { KilledBy, SessionState, Waiting } from '../../contracts/sessions/session';
 import { wantedInput } from '../../contracts/sessions/session-facts';
 import type { Snapshot } from '../../exec/protocol';

@@ -3,12 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import {
-  hasEnded,
-  MAX_PAGE_BYTES,
-  type CommandView,
-  type OutputRequest,
-} from '../../contracts/sessions/session';
+import type { OutputRequest } from '../../contracts/schemas/session';
+import { hasEnded, MAX_PAGE_BYTES, type CommandView } from '../../contracts/sessions/session';
 import { wasNotRun } from '../../contracts/sessions/not-run';
 import type { CommandRecord } from '../../exec/protocol';
 import { logEnd, nextPiece, shownPiece, truncated, type Piece } from '../../exec/output/log-reader';

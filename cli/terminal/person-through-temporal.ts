@@ -3,7 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError, reasonOf, type ErrorCode } from '../../contracts/errors/holdfast-error';
-import type { CommandView, InputRequest } from '../../contracts/sessions/session';
+import type { InputRequest } from '../../contracts/schemas/session';
+import type { CommandView } from '../../contracts/sessions/session';
 import { counted } from '../../contracts/text/counted';
 import { LOOK_THROUGH_TEMPORAL_MS, NEXT, PAGE } from './follow-log';
 import { draw } from './guarded-output';

@@ -4,7 +4,8 @@ import { isUtf8 } from 'node:buffer';
 import { fstatSync } from 'node:fs';
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import type { CommandView, InputRequest, YieldSettings } from '../../contracts/sessions/session';
+import type { InputRequest } from '../../contracts/schemas/session';
+import type { CommandView, YieldSettings } from '../../contracts/sessions/session';
 
 /** A terminal takes 4,096 bytes of a line, and as many before a program reads them. */
 const PIECE_BYTES = 3_500;

@@ -6,12 +6,8 @@ import { missingNamespace } from '../../contracts/errors/server-away';
 import { hostTaskQueue, hostWorkflowId, subjectOf } from '../../contracts/ids';
 import { WORKFLOW_TASK_TIMEOUT, WORKFLOWS } from '../../contracts/messages';
 import { HOST_MESSAGES as MESSAGES } from '../../contracts/messages/to-hosts';
-import {
-  HOST_PROTOCOL,
-  type HostFacts,
-  type HostInput,
-  type HostState,
-} from '../../contracts/sessions/remote-hosts';
+import type { HostFacts, HostInput, HostState } from '../../contracts/schemas/remote-hosts';
+import { HOST_PROTOCOL } from '../../contracts/sessions/remote-hosts';
 import { askEach } from '../delivery/ask-each';
 import { deliver } from '../delivery/deliver';
 import { hasPollers } from '../delivery/no-answer/has-pollers';

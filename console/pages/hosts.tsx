@@ -1,7 +1,7 @@
 // Machines that have connected.
 import type { VNode } from 'preact';
 import type { Listed } from '../api/call-api';
-import type { HostState } from '../../contracts/sessions/remote-hosts';
+import type { HostState } from '../../contracts/schemas/remote-hosts';
 import { useLoaded } from '../api/load';
 import { ExactLine } from '../text/exact-text';
 import { Empty, ProblemNote, Since, State } from '../parts/notes';

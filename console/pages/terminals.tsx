@@ -1,6 +1,6 @@
 // Open terminals, several at once in tiles. Which are shown is in the address.
 import type { VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { SessionEntry } from '../../contracts/gateway/api';
 import type { Listed } from '../api/call-api';
 import { useLoaded } from '../api/load';
@@ -19,20 +19,23 @@ const MOST_OPENED = 4;
 const waitingFirst = (all: readonly SessionEntry[]): SessionEntry[] =>
   [...all].sort((a, b) => Number(b.waits !== null) - Number(a.waits !== null));
 
+/** Names of those that wait, or have waited since the page was opened: one that was answered stays in sight. */
+function useWaiting(sessions: readonly SessionEntry[]): readonly string[] {
+  const names = useRef<string[]>([]);
+  const waiting = sessions.filter(({ waits }) => waits !== null).map(nameOf);
+  names.current = [...new Set([...names.current, ...waiting])].slice(0, MOST_OPENED);
+  return names.current;
+}
+
 export function TerminalsPage(): VNode {
   const { value, problem, reload } = useLoaded<Listed<SessionEntry>>('/v1/sessions', EVERY_MS);
   const told = openAgents.value;
   useEffect(() => (told ? reload() : undefined), [told]);
   const chosen = place.value.query.getAll('open');
   const sessions = value.value?.items;
+  const waiting = useWaiting(sessions ?? []);
   // Where nothing was chosen, what waits for a person is shown.
-  const open =
-    chosen.length > 0 || place.value.query.has('none')
-      ? chosen
-      : (sessions ?? [])
-          .filter(({ waits }) => waits !== null)
-          .slice(0, MOST_OPENED)
-          .map(nameOf);
+  const open = chosen.length > 0 || place.value.query.has('none') ? chosen : waiting;
   const show = (names: string[]): void => {
     const query = new URLSearchParams(names.map((name) => ['open', name]));
     location.hash = `#/terminals?${names.length > 0 ? query.toString() : 'none'}`;

@@ -2,7 +2,8 @@
 import type { EndReason, Usage } from '../agents/agent';
 import type { OpenQuestion } from '../agents/questions';
 import type { Wait } from '../agents/waits';
-import type { SeenPrompt, SessionState } from '../sessions/session';
+import type { SeenPrompt } from '../schemas/session';
+import type { SessionState } from '../sessions/session';
 
 /** Each may do what those before it may. A viewer reads; an operator changes agents; an admin manages tokens. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;

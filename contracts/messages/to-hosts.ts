@@ -1,5 +1,5 @@
 // The messages of `host`, the workflow that tracks whether a host is online.
-import type { HostFacts, HostState } from '../sessions/remote-hosts';
+import type { HostFacts, HostState } from '../schemas/remote-hosts';
 import { query, signal } from './message';
 
 export const HOST_MESSAGES = {

@@ -1,16 +1,8 @@
 // The messages of `execSession`. Outside callers depend on their names: a change here is a breaking change.
 import { callContent, execContent, inputContent, resetContent } from '../message-content';
 import type { Yielded } from '../sessions/host';
-import type {
-  CommandView,
-  ExecRequest,
-  InputRequest,
-  OutputRequest,
-  ResetRequest,
-  SessionState,
-  WaitRequest,
-  WaitResult,
-} from '../sessions/session';
+import type { ExecRequest, InputRequest, OutputRequest, ResetRequest, WaitRequest } from '../schemas/session';
+import type { CommandView, SessionState, WaitResult } from '../sessions/session';
 import type {
   CancelToolsRequest,
   ToolCallAnswer,

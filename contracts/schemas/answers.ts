@@ -15,7 +15,6 @@ import { ERROR_CODES, type ErrorCode, type HoldfastError } from '../errors/holdf
 import type { JsonSchema, JsonValue } from '../json';
 import type { OpenQuestion } from '../agents/questions';
 import { WAITS } from '../agents/waits';
-import type { HostState } from '../sessions/remote-hosts';
 import { RUNTIMES, type CommandView, type SessionState, type WaitResult } from '../sessions/session';
 import type { AgentsWaitResult } from '../agents/sub-agents';
 import type { RewindResult } from '../workspaces/rewinds';
@@ -377,7 +376,6 @@ export const AS_TYPED: {
   commandView: Same<typeof commandView, CommandView>;
   waitResult: Same<typeof waitResult, WaitResult>;
   sessionState: Same<typeof sessionState, SessionState>;
-  hostState: Same<typeof hostState, HostState>;
   rewindResult: Same<typeof rewindResult, RewindResult>;
 } = {
   errorAnswer: true,
@@ -394,6 +392,5 @@ export const AS_TYPED: {
   commandView: true,
   waitResult: true,
   sessionState: true,
-  hostState: true,
   rewindResult: true,
 };

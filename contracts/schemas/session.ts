@@ -103,33 +103,54 @@ export const toolGrantSchema = z.strictObject({
 });
 
 export const execSchema = z.strictObject({
+  /** The same id again returns the recorded result and runs nothing. Default: the update's id. */
   id: z.optional(messageId),
+  /** Default `terminal`. */
   runtime: z.optional(runtimeSchema),
   code: codeSchema,
   yield: z.optional(yieldSchema),
+  /** A reader's name: the session remembers how far each named reader has read. */
   reader: z.optional(readerName),
+  /** The tools that this command's scripts may call. Default: all. */
   tools: z.optional(toolGrantSchema),
+  /** First ends whatever runs in the session, then runs the code in a fresh shell. Default false. */
   reset: z.optional(z.boolean()),
+  /** Runs nothing of a Python or Node script whose first imports are not installed. Default false. */
   checkImports: z.optional(z.boolean()),
 });
+export type ExecRequest = z.infer<typeof execSchema>;
+
+/** A prompt as a person saw it: `commandId` and `waiting.since` of a view. */
+const seenPrompt = z.strictObject({ command: z.string().check(z.minLength(1)), since: timestamp });
+export type SeenPrompt = z.infer<typeof seenPrompt>;
 
 export const inputSchema = z.strictObject({
+  /** The same id again types nothing. Default: the update's id. */
   id: z.optional(messageId),
+  /** Raw text, followed by Enter; an empty text is just Enter. */
   keyboard: z.optional(keyboardSchema),
+  /** False: the text alone, without Enter after it. Default true. */
   enter: z.optional(z.boolean()),
+  /** Keys by name, pressed after the text; with keys and no text, no Enter is added. */
   keys: z.optional(z.array(keyName).check(z.maxLength(100))),
-  prompt: z.optional(z.strictObject({ command: z.string().check(z.minLength(1)), since: timestamp })),
+  /** What it answers: typed only if this command still runs, and nothing was typed since that wait was seen. */
+  prompt: z.optional(seenPrompt),
   yield: z.optional(yieldSchema),
   reader: z.optional(readerName),
 });
+export type InputRequest = z.infer<typeof inputSchema>;
 
 export const outputSchema = z.strictObject({
+  /** Byte offset; default: where `reader` stopped, otherwise where the last command began. */
   from: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+  /** Returns one gapless page of at most this many bytes, instead of a bounded view with head and tail. */
   maxBytes: z.optional(wholeNumber(4, MAX_PAGE_BYTES)),
   wait: z.optional(waitSchema),
+  /** The longest wait, in milliseconds. Default 60,000. */
   waitMs: z.optional(milliseconds),
   reader: z.optional(readerName),
 });
+export type OutputRequest = z.infer<typeof outputSchema>;
 
 const target = z.union(
   [
@@ -142,22 +163,32 @@ const target = z.union(
   { error: (issue) => `got ${asJson(issue.input)}, allowed a session's number or {session, from}` },
 );
 export const waitRequestSchema = z.strictObject({
+  /** Sessions of the same agent and host; with `from`, output counts from there. Default: the session asked. */
   sessions: z.optional(z.array(target).check(z.minLength(1), z.maxLength(MAX_SESSIONS_PER_AGENT))),
+  /** What to wait for in each. Default `exit`. */
   for: z.optional(waitSchema),
+  /** Whether one of them is enough. Default `all`. */
   mode: z.optional(z.enum(['any', 'all'])),
+  /** The longest wait, in milliseconds. Default 60,000. */
   waitMs: z.optional(milliseconds),
 });
+export type WaitRequest = z.infer<typeof waitRequestSchema>;
 
 export const resetSchema = z.strictObject({
   id: z.optional(messageId),
   reason: z.optional(z.string().check(z.maxLength(1_000))),
 });
+export type ResetRequest = z.infer<typeof resetSchema>;
 
+/** Input of the workflow `execSession`. Everything but the ids has a default. */
 export const sessionInputSchema = z.strictObject({
   agent: z.optional(idSchema),
   host: z.optional(idSchema),
   session: z.optional(sessionNumber),
+  /** Working folder of the shell; default: the host's. */
   cwd: z.optional(z.string().check(z.minLength(1), withoutNul)),
+  /** Closes after this long without a message, in milliseconds. Default 24 h. */
   idleMs: z.optional(milliseconds),
   yield: z.optional(yieldSchema),
 });
+export type SessionInput = z.infer<typeof sessionInputSchema>;

@@ -2,7 +2,8 @@
 import type { HeldCommand } from '../tools/approvals';
 import type { ErrorCode, ErrorFacts } from '../errors/holdfast-error';
 import type { SessionRef } from '../ids';
-import type { CommandView, Key, Runtime, SeenPrompt, Wait, WaitResult, YieldSettings } from './session';
+import type { SeenPrompt } from '../schemas/session';
+import type { CommandView, Key, Runtime, Wait, WaitResult, YieldSettings } from './session';
 
 export interface RunCommandInput {
   ref: SessionRef;

@@ -2,7 +2,6 @@
 
 import type { Approval } from '../tools/approvals';
 import type { MissingPackage } from '../tools/package-names';
-import type { ToolGrant } from '../tools/tool-grant';
 
 /** `python_script` runs a program with the packages that its PEP 723 block names, without echoing what it evaluates. */
 export const RUNTIMES = ['terminal', 'python', 'nodejs', 'python_script'] as const;
@@ -90,66 +89,6 @@ export type Key = keyof typeof KEYS;
 /** What to wait for: the end, new output, silence, a program waiting for input, or text that matches `pattern:RE`. */
 export type Wait = 'exit' | 'output' | 'idle' | 'needs_input' | `pattern:${string}`;
 
-export interface ExecRequest {
-  /** The same id again returns the recorded result and runs nothing. Default: the update's id. */
-  id?: string | undefined;
-  /** Default `terminal`. */
-  runtime?: Runtime | undefined;
-  code: string;
-  yield?: Partial<YieldSettings> | undefined;
-  /** A reader's name: the session remembers how far each named reader has read. */
-  reader?: string | undefined;
-  /** The tools that this command's scripts may call. Default: all. */
-  tools?: ToolGrant | undefined;
-  /** First ends whatever runs in the session, then runs the code in a fresh shell. Default false. */
-  reset?: boolean | undefined;
-  /** Runs nothing of a Python or Node script whose first imports are not installed. Default false. */
-  checkImports?: boolean | undefined;
-}
-
-/** A prompt as somebody saw it: `commandId` and `waiting.since` of a view. */
-export interface SeenPrompt {
-  command: string;
-  since: string;
-}
-
-export interface InputRequest {
-  /** The same id again types nothing. Default: the update's id. */
-  id?: string | undefined;
-  /** Raw text, followed by Enter; an empty text is just Enter. */
-  keyboard?: string | undefined;
-  /** False: the text alone, without Enter after it. Default true. */
-  enter?: boolean | undefined;
-  /** Keys by name, pressed after the text; with keys and no text, no Enter is added. */
-  keys?: Key[] | undefined;
-  /** What it answers: typed only if this command still runs, and nobody has typed since that wait was seen. */
-  prompt?: SeenPrompt | undefined;
-  yield?: Partial<YieldSettings> | undefined;
-  reader?: string | undefined;
-}
-
-export interface OutputRequest {
-  /** Byte offset; default: where `reader` stopped, otherwise where the last command began. */
-  from?: number | undefined;
-  /** Returns one gapless page of at most this many bytes, instead of a bounded view with head and tail. */
-  maxBytes?: number | undefined;
-  wait?: Wait | undefined;
-  /** The longest wait, in milliseconds. Default 60,000. */
-  waitMs?: number | undefined;
-  reader?: string | undefined;
-}
-
-export interface WaitRequest {
-  /** Sessions of the same agent and host; with `from`, output counts from there. Default: the session asked. */
-  sessions?: (number | { session: number; from?: number | undefined })[];
-  /** What to wait for in each. Default `exit`. */
-  for?: Wait | undefined;
-  /** Whether one of them is enough. Default `all`. */
-  mode?: 'any' | 'all' | undefined;
-  /** The longest wait, in milliseconds. Default 60,000. */
-  waitMs?: number | undefined;
-}
-
 /** Why the wait for a session ended; whatever the wait was for, nothing comes after `exit`. */
 export type WaitReason = 'exit' | 'output' | 'idle' | 'needs_input' | 'pattern' | 'timeout';
 
@@ -158,11 +97,6 @@ export interface WaitResult {
   met: boolean;
   /** In the order of the request. `view` holds only the last lines. */
   sessions: { reason: WaitReason; view: CommandView }[];
-}
-
-export interface ResetRequest {
-  id?: string | undefined;
-  reason?: string | undefined;
 }
 
 export type YieldReason = 'first_output' | 'between_output' | 'max' | 'waiting_input';
@@ -265,16 +199,4 @@ export interface SessionState {
   approvals: Approval[];
   /** Tool calls of its scripts: how many the last command's scripts made, and which are open. */
   toolCalls: { made: number; open: { id: string; tool: string }[] };
-}
-
-/** Input of the workflow `execSession`. Everything but the ids has a default. */
-export interface SessionInput {
-  agent?: string;
-  host?: string;
-  session?: number;
-  /** Working folder of the shell; default: the host's. */
-  cwd?: string | undefined;
-  /** Closes after this long without a message, in milliseconds. Default 24 h. */
-  idleMs?: number | undefined;
-  yield?: Partial<YieldSettings> | undefined;
 }

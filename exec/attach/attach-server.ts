@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { checkedId, checkedSession, type SessionRef } from '../../contracts/ids';
-import type { HostFacts } from '../../contracts/sessions/remote-hosts';
+import type { HostFacts } from '../../contracts/schemas/remote-hosts';
 import { AttachConnection, type AttachConnectionOptions } from './attach-connection';
 import { attachCertificate, attachToken, type Certificate } from './attach-keys';
 import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';

@@ -2,7 +2,7 @@
 // Temporal.
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { HoldfastError, isErrorCode, reasonOf, type ErrorFacts } from '../../contracts/errors/holdfast-error';
-import type { HostFacts } from '../../contracts/sessions/remote-hosts';
+import type { HostFacts } from '../../contracts/schemas/remote-hosts';
 import { HolderGone } from '../client/holder-client';
 import { isProof, newNonce, proofOf, type Handshake } from './attach-proof';
 import { KEEP_ALIVE_MS } from './known-connections';

@@ -3,7 +3,7 @@
 import type { TLSSocket } from 'node:tls';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../contracts/ids';
-import type { HostFacts } from '../../contracts/sessions/remote-hosts';
+import type { HostFacts } from '../../contracts/schemas/remote-hosts';
 import type { MissingPart } from '../../contracts/sessions/missing-output';
 import { connectToHost } from './remote-connection';
 import { HolderClient, HolderGone } from '../client/holder-client';

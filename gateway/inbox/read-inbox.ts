@@ -1,6 +1,7 @@
 // All that waits for a person, over all agents, and the agents that stopped without what was asked for. Made of what workflows say.
 import type { InboxItem } from '../../contracts/gateway/api';
-import type { SeenPrompt, SessionState } from '../../contracts/sessions/session';
+import type { SeenPrompt } from '../../contracts/schemas/session';
+import type { SessionState } from '../../contracts/sessions/session';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
 import { mayUse, type Caller } from '../access/grants';

@@ -1,7 +1,7 @@
 // Sessions: run code, type, read, wait, end.
 import { commandView, sessionState, waitResult } from '../../contracts/schemas/answers';
 import * as shapes from '../../contracts/schemas/http-api';
-import type { InputRequest } from '../../contracts/sessions/session';
+import type { InputRequest } from '../../contracts/schemas/session';
 import type { SessionHandle } from '../../client/session-handle';
 import { mayUse, requireAgent } from '../access/grants';
 import type { GatewayContext } from '../gateway-context';

@@ -8,7 +8,8 @@ import {
   resetContent,
   type MessageContent,
 } from '../../contracts/message-content';
-import type { CommandView, ExecRequest, InputRequest, ResetRequest } from '../../contracts/sessions/session';
+import type { ExecRequest, InputRequest, ResetRequest } from '../../contracts/schemas/session';
+import type { CommandView } from '../../contracts/sessions/session';
 import type { ToolContext } from '../tool';
 
 type CallContext = Pick<ToolContext, 'key' | 'signal'>;

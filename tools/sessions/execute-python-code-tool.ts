@@ -6,12 +6,8 @@ import { hostNameOf } from '../../contracts/ids';
 import { parseWith } from '../../contracts/schemas/parse';
 import { codeSchema, sessionNumber } from '../../contracts/schemas/session';
 import { scriptSessions } from '../../contracts/agents/script-sessions';
-import {
-  hasEnded,
-  LONGEST_WAIT_MS,
-  type CommandView,
-  type ExecRequest,
-} from '../../contracts/sessions/session';
+import type { ExecRequest } from '../../contracts/schemas/session';
+import { hasEnded, LONGEST_WAIT_MS, type CommandView } from '../../contracts/sessions/session';
 import { closeEnded, execInFree } from './free-session';
 import { withDependencies } from './python-dependencies';
 import { AGENT_READER, grantOf, type Tool, type ToolContext } from '../tool';

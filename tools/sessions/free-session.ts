@@ -1,7 +1,8 @@
 // Runs a command in a separate session: the first free one of a list of numbers derived from the call's key.
 import type { SessionHandle } from '../../client/session-handle';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
-import type { CommandView, ExecRequest } from '../../contracts/sessions/session';
+import type { ExecRequest } from '../../contracts/schemas/session';
+import type { CommandView } from '../../contracts/sessions/session';
 import { refuseOwnSession, type ToolContext } from '../tool';
 import { execCall, placeOfCall } from './call-id';
 

@@ -26,7 +26,7 @@ import type { Sandbox } from '../../exec/sandbox/sandbox';
 import type { Terminals } from '../../exec/terminals';
 import type { PolicySettings } from '../../contracts/tools/policy';
 import type { CheckpointSettings } from '../../contracts/workspaces/settings';
-import type { HostFacts } from '../../contracts/sessions/remote-hosts';
+import type { HostFacts } from '../../contracts/schemas/remote-hosts';
 import type { Effects } from '../../contracts/tools/tools';
 import type { ToolRegistry } from '../../tools/registry';
 import type { HostClaim } from './host-claim';

@@ -7,7 +7,7 @@ import type { HoldfastClient } from '../../client/holdfast-client';
 import { AGENT_STATES, NOTICED_AT_KEY } from '../../contracts/agents/work-state';
 import { hostTaskQueue } from '../../contracts/ids';
 import { SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
-import type { HostState } from '../../contracts/sessions/remote-hosts';
+import type { HostState } from '../../contracts/schemas/remote-hosts';
 import { gauge } from '../../contracts/telemetry/metrics';
 import { firstOfWorkers } from '../agents/agents-pollers';
 import { RepeatedLook } from '../repeated-look';

@@ -1,6 +1,6 @@
 // What a host's page shows in Temporal's web UI. Markdown; pure.
 import { atTime, inMarkdown } from '../../contracts/text/labels';
-import type { HostState } from '../../contracts/sessions/remote-hosts';
+import type { HostState } from '../../contracts/schemas/remote-hosts';
 
 const FOLDER_CHARACTERS = 1_000;
 

@@ -16,12 +16,8 @@ import { hostTaskQueue, ID_PATTERN } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
 import { SEARCH_ATTRIBUTES } from '../../contracts/messages';
 import { HOST_MESSAGES as MESSAGES } from '../../contracts/messages/to-hosts';
-import type {
-  HostFacts,
-  HostInput,
-  HostState,
-  PresenceActivities,
-} from '../../contracts/sessions/remote-hosts';
+import type { HostFacts, HostInput, HostState } from '../../contracts/schemas/remote-hosts';
+import type { PresenceActivities } from '../../contracts/sessions/remote-hosts';
 import { hostInputSchema } from '../../contracts/schemas/remote-hosts';
 import { hostDetails } from './host-labels';
 import { Listener } from '../messages/listener';

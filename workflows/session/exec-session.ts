@@ -12,7 +12,7 @@ import { fromFailure } from '../../contracts/errors/failure';
 import { hostNameOf, parseSessionWorkflowId, type SessionRef } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
 import { sessionInputSchema } from '../../contracts/schemas/session';
-import type { SessionInput } from '../../contracts/sessions/session';
+import type { SessionInput } from '../../contracts/schemas/session';
 import { attributesOfSession } from '../../contracts/agents/work-state';
 import { hostFailure, repeatable } from '../host/host-activities';
 import { checked, refuse } from '../messages/refusal';

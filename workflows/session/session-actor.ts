@@ -12,16 +12,14 @@ import type { Yielded } from '../../contracts/sessions/host';
 import { label } from '../../contracts/text/labels';
 import { ownValue } from '../../contracts/own';
 import { SESSION_MESSAGES } from '../../contracts/messages/to-sessions';
-import {
-  hasEnded,
-  type CommandView,
-  type ExecRequest,
-  type InputRequest,
-  type OutputRequest,
-  type ResetRequest,
-  type WaitRequest,
-  type WaitResult,
-} from '../../contracts/sessions/session';
+import type {
+  ExecRequest,
+  InputRequest,
+  OutputRequest,
+  ResetRequest,
+  WaitRequest,
+} from '../../contracts/schemas/session';
+import { hasEnded, type CommandView, type WaitResult } from '../../contracts/sessions/session';
 import type { ToolCallAnswer, ToolCallRequest } from '../../contracts/tools/tools';
 import { Approvals } from '../messages/approvals';
 import { CommandRun } from './command-run';

@@ -1,7 +1,7 @@
 // The ids of a session's messages. Each stands for its content: sending the same again repeats nothing; other content
 // with the same id is refused in the validator, before it costs history.
 import { contentHash, execContent, inputContent, resetContent } from '../../contracts/message-content';
-import type { ExecRequest, InputRequest, ResetRequest } from '../../contracts/sessions/session';
+import type { ExecRequest, InputRequest, ResetRequest } from '../../contracts/schemas/session';
 import { refuse } from '../messages/refusal';
 import { findId, isOther, rememberId, withOpen, withoutId } from '../messages/known-ids';
 import type { SessionRecord } from './session-record';

@@ -4,14 +4,8 @@ import type { With } from '../../contracts/errors/error-entry';
 import { isErrorCode } from '../../contracts/errors/holdfast-error';
 import type { CommandTrouble, RunCommandInput, SignalledInput, Yielded } from '../../contracts/sessions/host';
 import type { SessionRef } from '../../contracts/ids';
-import type {
-  CommandView,
-  ExecRequest,
-  Runtime,
-  SessionInput,
-  SessionState,
-  YieldSettings,
-} from '../../contracts/sessions/session';
+import type { ExecRequest, SessionInput } from '../../contracts/schemas/session';
+import type { CommandView, Runtime, SessionState, YieldSettings } from '../../contracts/sessions/session';
 import { jsonBytes } from '../../contracts/payload-size';
 import { label } from '../../contracts/text/labels';
 import { recentOutput } from '../../contracts/sessions/recent-output';

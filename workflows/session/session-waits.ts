@@ -2,7 +2,7 @@
 import type { WaitForSessionsInput } from '../../contracts/sessions/host';
 import type { SessionRef } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';
-import type { WaitRequest } from '../../contracts/sessions/session';
+import type { WaitRequest } from '../../contracts/schemas/session';
 
 export const DEFAULT_WAIT_MS = 60_000;
 

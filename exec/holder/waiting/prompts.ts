@@ -1,6 +1,6 @@
 // Remembers the prompts at which a program was answered: where one comes back and the program reads its terminal, it
 // waits again, and nobody has to wait to be sure. A REPL polls its terminal, which alone says little.
-import type { SeenPrompt } from '../../../contracts/sessions/session';
+import type { SeenPrompt } from '../../../contracts/schemas/session';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 
 const MAX_LINE_BYTES = 256;

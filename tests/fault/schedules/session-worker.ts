@@ -1,6 +1,7 @@
 // A client's session that works through its steps, whatever fails meanwhile.
 import type { SessionHandle } from '../../../client/session-handle';
-import type { CommandView, ExecRequest } from '../../../contracts/sessions/session';
+import type { ExecRequest } from '../../../contracts/schemas/session';
+import type { CommandView } from '../../../contracts/sessions/session';
 import { logEnd, readLog } from '../../../exec/output/log-reader';
 import { sessionPaths } from '../../../exec/session-paths';
 import type { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';

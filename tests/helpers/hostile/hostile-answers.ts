@@ -13,7 +13,7 @@ import type {
   TranscriptPage,
   TurnState,
 } from '../../../contracts/agents/agent';
-import type { HostState } from '../../../contracts/sessions/remote-hosts';
+import type { HostState } from '../../../contracts/schemas/remote-hosts';
 import type { OpenQuestion } from '../../../contracts/agents/questions';
 import type { RegistryRecord } from '../../../contracts/tools/registry-record';
 import type { CommandView, SessionState, WaitResult } from '../../../contracts/sessions/session';

@@ -1,5 +1,7 @@
 // A host that is forgotten while it is online, and then leaves.
-import type { HostFacts } from '../../../contracts/sessions/remote-hosts';
+import type { HostDirectory } from '../../../client/hosts/host-directory';
+import { HoldfastError } from '../../../contracts/errors/holdfast-error';
+import type { HostFacts, HostState } from '../../../contracts/schemas/remote-hosts';
 import { hostWorkflowId } from '../../../contracts/ids';
 import { HOST_MESSAGES } from '../../../contracts/messages/to-hosts';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
@@ -21,7 +23,16 @@ const facts: HostFacts = {
   listens: null,
 };
 
-jest.setTimeout(120_000);
+jest.setTimeout(180_000);
+
+const stateUnlessSilent = async (hosts: HostDirectory): Promise<HostState | undefined> => {
+  try {
+    return await hosts.state('gone');
+  } catch (err) {
+    if (err instanceof HoldfastError && err.code === 'worker_silent') return undefined;
+    throw err;
+  }
+};
 
 const engine = new EngineOfItsOwn();
 
@@ -39,7 +50,8 @@ test('a host that was forgotten while it was online ends when it leaves, however
   for (let sent = 0; sent < EVENTS; sent += AT_ONCE)
     await Promise.all(Array.from({ length: AT_ONCE }, () => host.signal(HOST_MESSAGES.announce.name, facts)));
   await engine.startWorker();
-  await until(async () => (await hosts.state('gone')).status === 'online');
+  // Its first task handles all of that. On a busy machine this takes longer than the client's patience.
+  await until(async () => (await stateUnlessSilent(hosts))?.status === 'online', 90_000);
   await hosts.forget('gone');
   expect(await host.result()).toMatchObject({ status: 'offline', reason: 'it was forgotten' });
   await expect(hosts.state('gone')).rejects.toMatchObject({ code: 'unknown_host' });

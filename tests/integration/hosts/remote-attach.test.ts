@@ -5,7 +5,7 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:tls';
-import type { HostFacts } from '../../../contracts/sessions/remote-hosts';
+import type { HostFacts } from '../../../contracts/schemas/remote-hosts';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../../contracts/ids';
 import { attachCertificate } from '../../../exec/attach/attach-keys';

@@ -7,7 +7,7 @@ import type { AgentInput, ToolResult } from '../../../contracts/agents/agent';
 import { hostWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { HOST_MESSAGES } from '../../../contracts/messages/to-hosts';
 import type { TurnResult } from '../../../contracts/agents/agent';
-import type { HostState } from '../../../contracts/sessions/remote-hosts';
+import type { HostState } from '../../../contracts/schemas/remote-hosts';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { runningWorker } from '../../../workers/process/worker-record';
 import { CommandLines, type CliResult } from '../../helpers/engines/command-lines';

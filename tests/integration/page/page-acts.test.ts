@@ -262,7 +262,8 @@ test('a fork begins with the messages up to its place, and leaves the agent as i
   // Before each message of a person, and after the last answer.
   expect(await log.getByRole('button', { name: 'fork from here' }).count()).toBe(3);
   await log.locator('[data-message="2"]').getByRole('button', { name: 'fork from here' }).click();
-  await page.getByRole('heading', { level: 1, name: /^agent-/ }).waitFor();
+  // It is named after its origin.
+  await page.getByRole('heading', { level: 1, name: new RegExp(`^${id}-[0-9a-f]{6}`) }).waitFor();
   await log.getByText('one', { exact: true }).waitFor();
   expect(await log.getByText('second', { exact: true }).count()).toBe(0);
   await page.getByRole('textbox', { name: 'Message' }).fill('other');

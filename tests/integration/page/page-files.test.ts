@@ -95,7 +95,8 @@ test('a fork works in a folder of its own with the files of that moment, if a pe
   await dialog.getByRole('checkbox', { name: /in a folder of its own/ }).check();
   expect(await opened.barriers()).toEqual([]);
   await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
-  await page.getByRole('heading', { level: 1, name: /^agent-/ }).waitFor();
+  // It is named after its origin.
+  await page.getByRole('heading', { level: 1, name: new RegExp(`^${id}-[0-9a-f]{6}`) }).waitFor();
   await page.getByRole('textbox', { name: 'Message' }).fill('look');
   await page.getByRole('textbox', { name: 'Message' }).press('Enter');
   await page.getByRole('log').getByText('forked', { exact: true }).waitFor();

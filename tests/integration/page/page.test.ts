@@ -231,7 +231,7 @@ test('a terminal is typed into, watched and taken over, and goes on after its ga
     await ConsolePage.open(setting.browser, first),
   ];
   for (const { page } of [one, two]) {
-    await page.goto(`${first.url}/#/terminals`);
+    await page.goto(`${first.url}/#/terminals?none`);
     await page.getByRole('button', { name: agent }).click();
     await page.getByText('watching').waitFor();
   }

@@ -1,5 +1,6 @@
 // What holds of sessions and their commands.
-import type { CommandView, ExecRequest, SessionState } from '../../../contracts/sessions/session';
+import type { ExecRequest } from '../../../contracts/schemas/session';
+import type { CommandView, SessionState } from '../../../contracts/sessions/session';
 import type { FactOf, Facts } from '../world/facts';
 import { firstOf, hasEnded, type Rule } from './rule';
 

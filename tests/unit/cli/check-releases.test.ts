@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildsOf, checkHostReleases, checkTerminalReleases } from '../../../cli/doctor/check-releases';
-import type { HostState } from '../../../contracts/sessions/remote-hosts';
+import type { HostState } from '../../../contracts/schemas/remote-hosts';
 import { HolderConnections } from '../../../exec/client/holder-connections';
 import { PROTOCOL_VERSION } from '../../../exec/protocol';
 import { sessionPaths } from '../../../exec/session-paths';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { followLog, followRemote, followSession } from '../../../cli/terminal/follow-log';
 import type { SessionHandle } from '../../../client/session-handle';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
-import type { OutputRequest } from '../../../contracts/sessions/session';
+import type { OutputRequest } from '../../../contracts/schemas/session';
 import { begunCommand } from '../../../exec/command-records';
 import type { CommandRecord } from '../../../exec/protocol';
 import type { RemoteTerminal } from '../../../exec/attach/remote-terminal';

@@ -1,5 +1,6 @@
 // How long waits of clients take places of a host, and how many.
-import type { WaitReason, WaitRequest, WaitResult } from '../../../contracts/sessions/session';
+import type { WaitRequest } from '../../../contracts/schemas/session';
+import type { WaitReason, WaitResult } from '../../../contracts/sessions/session';
 import { SESSION_ROUTES } from '../../../gateway/routes/session-routes';
 import type { Route } from '../../../gateway/http/route';
 import { Waits } from '../../../gateway/waits-of-clients';

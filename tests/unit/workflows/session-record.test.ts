@@ -1,9 +1,5 @@
-import {
-  DEFAULT_YIELD,
-  type CommandView,
-  type ExecRequest,
-  type InputRequest,
-} from '../../../contracts/sessions/session';
+import type { ExecRequest, InputRequest } from '../../../contracts/schemas/session';
+import { DEFAULT_YIELD, type CommandView } from '../../../contracts/sessions/session';
 import { jsonBytes } from '../../../contracts/payload-size';
 import { SessionIds } from '../../../workflows/session/session-ids';
 import {

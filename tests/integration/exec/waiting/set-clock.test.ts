@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SeenPrompt } from '../../../../contracts/sessions/session';
+import type { SeenPrompt } from '../../../../contracts/schemas/session';
 import { contentHash } from '../../../../exec/command-records';
 import { sessionEnvironment } from '../../../../exec/host/session-environment';
 import { Session } from '../../../../exec/holder/session';

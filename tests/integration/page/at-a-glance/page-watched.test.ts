@@ -5,7 +5,7 @@ import { until } from '../../../helpers/until';
 
 const setting = pageSetting();
 
-test('what waits is shown first, and of a screen larger than its tile the last line, as more is printed, too', async () => {
+test('what waits is shown first and stays when it was answered; of a screen larger than its tile, the last line is seen', async () => {
   const agent = uniqueId('watched');
   const code = "stty rows 60 cols 100; seq 300; read -p 'Ship it? ' x; seq 400; read -p 'Really? ' x";
   await setting.operator.post(`/v1/sessions/${agent}/local/0/exec`, {
@@ -29,6 +29,10 @@ test('what waits is shown first, and of a screen larger than its tile the last l
   await until(() => seen('Ship it?'));
   await setting.operator.post(`/v1/sessions/${agent}/local/0/input`, { keyboard: 'yes' });
   await until(() => seen('Really?'));
+  await setting.operator.post(`/v1/sessions/${agent}/local/0/input`, { keyboard: 'yes' });
+  // It is still there once its chip says that nothing waits any more.
+  await page.locator('.chips button:not(.waits)').filter({ hasText: agent }).waitFor();
+  expect(await tile.count()).toBe(1);
   expect(opened.faults).toEqual([]);
   await opened.close();
 });

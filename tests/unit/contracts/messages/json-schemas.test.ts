@@ -52,8 +52,8 @@ test.each([
 
 test('the schema of each answer is compared with its type', () => {
   const others = Object.keys(answers).filter((name) => !Object.hasOwn(answers.AS_TYPED, name));
-  // Made of those that are.
-  expect(others.sort()).toEqual(['AS_TYPED', 'approvalList', 'lastView', 'spawned']);
+  // Made of those that are; `hostState` is its type.
+  expect(others.sort()).toEqual(['AS_TYPED', 'approvalList', 'hostState', 'lastView', 'spawned']);
 });
 
 test('there is no schema of anything else', () => {
