@@ -10,10 +10,11 @@ const sdk = (name) => `node_modules/@temporalio/${name}`;
 module.exports = {
   forbidden: [
     {
+      // Of what is loaded. Types may refer to each other: a schema is the type of a request, whose parts have types too.
       name: 'no-cycles',
       severity: 'error',
       from: {},
-      to: { circular: true },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
       name: 'nothing-imports-tests',

@@ -1,7 +1,7 @@
 // Values that people type. The parsers throw what commander reports as a wrong argument.
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { DIALECTS } from '../contracts/agents/agent';
+import { DIALECTS } from '../contracts/models/dialect-names';
 import { LOCAL_HOST, checkedId, checkedSession } from '../contracts/ids';
 import { RUNTIMES } from '../contracts/sessions/session';
 import { LISTEN_ALLOWED, parseListen } from '../system/listen-at';

@@ -1,11 +1,11 @@
 // The content that a message's id stands for: repeating the id with the same content returns the recorded answer, with
 // other content it is refused as `id_conflict`. How an answer is awaited or shown is not content. Pure.
-import type { RecoverRequest, SendRequest } from './agents/agent';
+import type { RecoverRequest, SendRequest } from './schemas/agent';
 import type { ExecRequest, InputRequest, ResetRequest } from './schemas/session';
 import { sha256 } from './sha256';
-import type { SpawnRequest } from './agents/sub-agents';
+import type { SpawnRequest } from './schemas/agent';
 import type { ToolCallRequest } from './tools/tools';
-import type { RewindRequest } from './workspaces/rewinds';
+import type { RewindRequest } from './schemas/agent';
 
 /** Plain JSON that begins with the message's name. */
 export type MessageContent = readonly [name: string, ...fields: unknown[]];

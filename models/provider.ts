@@ -1,5 +1,6 @@
 // The port to a model: a rendered conversation in, the raw reply out. The dialect interprets the reply.
-import type { DialectName, Usage } from '../contracts/agents/agent';
+import type { DialectName } from '../contracts/models/dialect-names';
+import type { Usage } from '../contracts/agents/agent';
 import type { ImageRef } from '../contracts/tools/images';
 import type { JsonSchema, ToolDescription } from '../contracts/tools/tools';
 

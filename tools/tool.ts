@@ -1,7 +1,7 @@
 // What a tool is, and how to define your own.
 import type * as z from 'zod/mini';
 import type { HoldfastClient } from '../client/holdfast-client';
-import type { SpawnPlan } from '../contracts/agents/sub-agents';
+import type { SpawnPlan } from '../contracts/schemas/agent';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { SessionRef } from '../contracts/ids';
 import type { CommandView } from '../contracts/sessions/session';
@@ -18,7 +18,8 @@ import type {
 } from '../contracts/tools/tools';
 import type { AppliedChanges, ApplyRequest } from '../contracts/workspaces/own-workspaces';
 import type { FileReach } from '../contracts/workspaces/file-reach';
-import { MAX_TOOL_DEPTH, type ToolGrant } from '../contracts/tools/tool-grant';
+import type { ToolGrant } from '../contracts/schemas/session';
+import { MAX_TOOL_DEPTH } from '../contracts/tools/tool-grant';
 
 /** The agent's own reading position in each session: `output` shows what came since the last look. */
 export const AGENT_READER = 'agent';

@@ -1,7 +1,8 @@
 // `holdfast/workflows`: agents as children of your own workflows. Runs inside workflow code, so it is bundled
 // with it; it contains no workflow and no schema.
 import { executeChild, ParentClosePolicy, startChild, type ChildWorkflowOptions } from '@temporalio/workflow';
-import type { AgentInput, AgentResult } from '../contracts/agents/agent';
+import type { AgentInput } from '../contracts/schemas/agent';
+import type { AgentResult } from '../contracts/agents/agent';
 import { HoldfastError } from '../contracts/errors/holdfast-error';
 import { asFailure, fromFailure, toFailure } from '../contracts/errors/failure';
 import { MAIN_TASK_QUEUE, agentWorkflowId } from '../contracts/ids';

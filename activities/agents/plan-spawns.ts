@@ -2,7 +2,7 @@
 // itself. Calls without a plan run as an activity, like those of other tools.
 import type { ParsedReply, ToolCall } from '../../contracts/agents/agent';
 import { withoutEscapes } from '../../contracts/agents/references';
-import type { SpawnPlan } from '../../contracts/agents/sub-agents';
+import type { SpawnPlan } from '../../contracts/schemas/agent';
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { jsonBytes } from '../../contracts/payload-size';
 import { parseRequest } from '../../contracts/schemas/parse-request';

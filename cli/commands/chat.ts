@@ -18,7 +18,7 @@ import { ownHostName } from '../own-host-name';
 import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
 import { closedOutput } from '../terminal/closed-output';
 import { note, noteUnless } from '../terminal/terminal-style';
-import { DIALECTS } from '../../contracts/agents/agent';
+import { DIALECTS } from '../../contracts/models/dialect-names';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { agentId, collectNames, dialect, hostName, named, tenant, TENANT } from '../arguments';
 import { action, examples, type Define } from '../define-command';

@@ -1,7 +1,9 @@
 // `holdfast run`: one task for an agent, its steps as they happen, its answer at the end.
 import { randomBytes } from 'node:crypto';
 import type { AgentHandle } from '../../client/agents/agent-handle';
-import type { AgentInput, AgentResult, DialectName } from '../../contracts/agents/agent';
+import type { AgentInput } from '../../contracts/schemas/agent';
+import type { DialectName } from '../../contracts/models/dialect-names';
+import type { AgentResult } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { inertLine } from '../../contracts/text/inert';
 import { folderOn } from '../arguments';
@@ -17,7 +19,7 @@ import { printJson } from '../print/print-json';
 import { tellWaits } from '../print/tell-waits';
 import { note, styled } from '../terminal/terminal-style';
 import { counted } from '../../contracts/text/counted';
-import { DIALECTS } from '../../contracts/agents/agent';
+import { DIALECTS } from '../../contracts/models/dialect-names';
 import { LOCAL_HOST } from '../../contracts/ids';
 import { agentId, dialect, hostName, named, tenant, TENANT, wholeNumber } from '../arguments';
 import { action, examples, type Define } from '../define-command';

@@ -14,13 +14,12 @@ import {
   type InternalWorkflowStartOptions,
 } from '@temporalio/client/lib/internal';
 import { TerminatedFailure } from '@temporalio/common';
+import type { AgentInput, SendRequest } from '../../contracts/schemas/agent';
 import type {
-  AgentInput,
   AgentOverview,
   AgentResult,
   AgentState,
   Message,
-  SendRequest,
   TranscriptPage,
   TranscriptRequest,
 } from '../../contracts/agents/agent';
@@ -36,7 +35,8 @@ import { AGENT_MESSAGES as MESSAGES, TURN_MESSAGES } from '../../contracts/messa
 import { agentInputSchema } from '../../contracts/schemas/agent';
 import { parseWith } from '../../contracts/schemas/parse';
 import { parseRequest } from '../../contracts/schemas/parse-request';
-import type { AgentsWaitRequest, AgentsWaitResult, SpawnRequest } from '../../contracts/agents/sub-agents';
+import type { AgentsWaitRequest, SpawnRequest } from '../../contracts/schemas/agent';
+import type { AgentsWaitResult } from '../../contracts/agents/sub-agents';
 import { attributesOfNewAgent } from '../../contracts/agents/work-state';
 import { ask, overviewOf } from './agent-overview';
 import { AgentWorkspace } from './agent-workspace';

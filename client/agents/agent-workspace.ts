@@ -18,8 +18,9 @@ import {
   type AskedSteps,
   type ConversationStep,
 } from '../../contracts/workspaces/conversation-steps';
-import type { WantedWorkspace } from '../../contracts/workspaces/own-workspaces';
-import type { RewindRequest, RewindResult } from '../../contracts/workspaces/rewinds';
+import type { WantedWorkspace } from '../../contracts/schemas/checkpoint-shapes';
+import type { RewindRequest } from '../../contracts/schemas/agent';
+import type { RewindResult } from '../../contracts/workspaces/rewinds';
 import { deliver, type Delivery } from '../delivery/deliver';
 import { sendUpdate } from '../delivery/send-message';
 import { updateIdOf } from '../delivery/update-id';

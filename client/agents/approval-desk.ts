@@ -1,7 +1,8 @@
 // Pending approvals in sessions and turns, and the answers to them.
 import { randomUUID } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import type { Approval, ApproveRequest, DenyRequest } from '../../contracts/tools/approvals';
+import type { ApproveRequest, DenyRequest } from '../../contracts/schemas/approvals';
+import type { Approval } from '../../contracts/tools/approvals';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { LOCAL_HOST, parseSessionWorkflowId } from '../../contracts/ids';
 import { WORKFLOWS } from '../../contracts/messages';

@@ -1,5 +1,6 @@
 // The calls of `spawn_agent` that a turn made itself: it asked its agent by signal, and was answered by one.
-import type { AgentsSpawnedSignal, SpawnAgentsSignal } from '../../contracts/agents/sub-agents';
+import type { SpawnAgentsSignal } from '../../contracts/schemas/agent-signals';
+import type { AgentsSpawnedSignal } from '../../contracts/agents/sub-agents';
 import { AGENT_MESSAGES, TURN_MESSAGES } from '../../contracts/messages/to-agents';
 import { firstOf } from './read-payloads';
 import { timeOf, type Run } from './read-runs';

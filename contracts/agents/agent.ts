@@ -1,19 +1,20 @@
 // Data about agents and turns that crosses process boundaries. Plain JSON, no I/O.
 import type { ErrorCode, ErrorFacts } from '../errors/holdfast-error';
 import { DEFAULT_TOOL_CALLS } from '../tools/tool-grant';
-import type { JsonSchema, JsonValue } from '../json';
+import type { JsonValue } from '../json';
 import type { WithExtras } from '../models/reply-extras';
 import type { CheckpointOutcome } from '../workspaces/checkpoints';
-import type { LeftWorkspace, WantedWorkspace } from '../workspaces/own-workspaces';
+import type { LeftWorkspace } from '../workspaces/own-workspaces';
 import type { Rewind } from '../workspaces/rewinds';
 import type { ToolHold } from '../tools/approvals';
 import type { CallFacts } from '../tools/call-facts';
 import type { ImageRef } from '../tools/images';
 import type { MessagesOfRun } from './messages-of-run';
 import type { OpenQuestion } from './questions';
-import type { SessionState, YieldSettings } from '../sessions/session';
+import type { SessionState } from '../sessions/session';
 import type { SessionFacts } from '../sessions/session-facts';
 import type { Wait } from './waits';
+import type { AgentSettings } from '../schemas/agent';
 
 export interface TurnLimits {
   /** Model calls in one turn. Default 100. */
@@ -45,10 +46,6 @@ export const DEFAULT_LIMITS: TurnLimits = {
   depth: 3,
 };
 
-/** How a model's reply says "call these tools". */
-export const DIALECTS = ['agent-json', 'tagged', 'native'] as const;
-export type DialectName = (typeof DIALECTS)[number];
-
 /** The usage of one model call, or of several together. */
 export interface Usage {
   /** Tokens that were read, including those from the provider's cache. */
@@ -60,50 +57,6 @@ export interface Usage {
   costUsd: number | null;
   /** Where `costUsd` is null: the dollars of those calls whose price is known, if there are any. */
   pricedUsd?: number | undefined;
-}
-
-/** Settings that an agent hands to each of its turns. */
-export interface AgentSettings {
-  /** `provider:name`, for example `scripted:replies.yaml`. */
-  model: string;
-  /** Default: the model's own, which is `agent-json` for scripted ones. */
-  dialect?: DialectName | undefined;
-  /** What the model is told about itself before anything else. */
-  instructions?: string | undefined;
-  /** Host files that the model reads before the first message, such as AGENTS.md; missing ones are left out. */
-  context?: string[] | undefined;
-  /** JSON Schema that the answer, a JSON text, must match. */
-  outputSchema?: JsonSchema | undefined;
-  /** Which host runs the shells. Default `local`. */
-  host?: string | undefined;
-  /** Working folder of the shells. Default: the host's. */
-  cwd?: string | undefined;
-  /** The host that `code_execution_remote` runs code on. Default: the only one online. */
-  remoteHost?: string | undefined;
-  /** Whose agent it is: tenants take turns at the workers. Default: each tree of agents is a tenant of its own. */
-  tenant?: string | undefined;
-  /** Names of the tools that the agent and its scripts may call. Default: all. */
-  tools?: string[] | undefined;
-  limits?: Partial<TurnLimits> | undefined;
-  yield?: Partial<YieldSettings> | undefined;
-}
-
-/** Input of the workflow `agent`: one plain JSON object. */
-export interface AgentInput extends AgentSettings {
-  /** The first message. */
-  task?: string | undefined;
-  /** `task` answers, closes its sessions and ends; `conversation` continues until `stop` or its idle limit. */
-  mode?: 'task' | 'conversation' | undefined;
-  /** Sessions of its host to open at once, so that the first command in each need not wait for a shell. */
-  openSessions?: number[] | undefined;
-  /** Leaves the sessions open when the agent ends. */
-  keep?: boolean | undefined;
-  /** Ends a conversation after this long without a message, in milliseconds. Default 24 h. */
-  idleMs?: number | undefined;
-  /** Starts from another conversation's first `count` messages, as that run holds them. */
-  from?: { agent: string; runId: string; count: number } | undefined;
-  /** Works in a folder of its own, in place of `cwd`. */
-  workspace?: WantedWorkspace | undefined;
 }
 
 /**
@@ -228,33 +181,6 @@ export interface TurnResult extends AgentResult {
   calls?: number | undefined;
   /** The step in which it was cut off, if what that did to files has no checkpoint yet. */
   cutStep?: number | undefined;
-}
-
-/** One more message to an agent. */
-export interface SendRequest {
-  /** The same id again with the same message gets the recorded answer. Default: the update's id. */
-  id?: string | undefined;
-  message: string;
-  /**
-   * While a turn is running: `queue` (the default) lets it end first. `interrupt` cancels its model call, lets its
-   * tools finish, and goes next.
-   */
-  mode?: 'queue' | 'interrupt' | undefined;
-}
-
-export interface RecoverRequest {
-  /** Repeating the same id resets nothing again. Default: the update's id. */
-  id?: string | undefined;
-  reason?: string | undefined;
-}
-
-export interface DismissRequest {
-  /** The turn that is meant: if another one was the last, nothing happens. Default: the last one. */
-  turn?: number | undefined;
-}
-
-export interface StopRequest {
-  reason?: string;
 }
 
 /** A sub-agent, as its parent sees it. */

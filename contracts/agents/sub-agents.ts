@@ -3,39 +3,8 @@ import { beginningOf } from '../text/well-formed';
 import type { AgentResult, SubAgent, TurnLimits, Usage } from './agent';
 import { HoldfastError } from '../errors/holdfast-error';
 import { fnv1a } from '../hash';
+import type { AgentsWaitRequest } from '../schemas/agent';
 import type { ChangeCounts } from '../workspaces/checkpoints';
-
-/** Where a sub-agent works: in its parent's folder, or in a copy of it. */
-export const WORKSPACES = ['shared', 'own'] as const;
-
-/** Input of an agent's update `spawn`: one more sub-agent. */
-export interface SpawnRequest {
-  /** Repeating the same key starts nothing and answers with the same id. */
-  key: string;
-  /** Its role for its parent, for example `Planner`. */
-  role: string;
-  /** Its task. */
-  prompt: string;
-  /** What it is told about itself; from the role's file, if there is one. */
-  instructions?: string | undefined;
-  /** Default: its parent's. */
-  model?: string | undefined;
-  /** A subset of its parent's tools; default: all of them. */
-  tools?: string[] | undefined;
-  /** At most its parent's limits, which are the default. */
-  limits?: Partial<TurnLimits> | undefined;
-  /** `own`: it works in a copy, and its parent decides what becomes of its changes. Default `shared`. */
-  workspace?: (typeof WORKSPACES)[number] | undefined;
-}
-
-/** What a model's `spawn_agent` starts, as far as it is known before its turn's budget. */
-export type SpawnPlan = Omit<SpawnRequest, 'key'>;
-
-/** A turn asks its agent for sub-agents: all that one reply starts, together. */
-export interface SpawnAgentsSignal {
-  turn: string;
-  agents: SpawnRequest[];
-}
 
 /** The agent's answer to the turn; `fault`: that one was refused. */
 export interface AgentsSpawnedSignal {
@@ -71,14 +40,6 @@ export interface SubAgentRecord extends Omit<SubAgent, 'isCounted'> {
   grant: number;
   /** Whether its usage counts towards a turn that has waited for it. */
   isTold: boolean;
-}
-
-export interface AgentsWaitRequest {
-  agentIds: string[];
-  /** Default `all`. */
-  mode?: 'all' | 'any' | undefined;
-  /** Default one hour. */
-  timeoutMs?: number | undefined;
 }
 
 /** `running` has no result yet: the wait can be repeated. */

@@ -1,11 +1,8 @@
 // The messages of `agent`, and of its turns. Outside callers depend on their names: a change here is a breaking change.
+import type { DismissRequest, RecoverRequest, SendRequest, StopRequest } from '../schemas/agent';
 import type {
   AgentResult,
   AgentState,
-  DismissRequest,
-  RecoverRequest,
-  SendRequest,
-  StopRequest,
   TakenAnswer,
   TakenRequest,
   TranscriptPage,
@@ -13,19 +10,20 @@ import type {
   TurnState,
 } from '../agents/agent';
 import type { QuestionsSignal } from '../agents/questions';
+import type { SpawnAgentsSignal } from '../schemas/agent-signals';
+import type { AgentsWaitRequest, SpawnRequest } from '../schemas/agent';
 import type {
   AgentEndedSignal,
   AgentsEndedSignal,
   AgentsSpawnedSignal,
-  AgentsWaitRequest,
   AgentsWaitResult,
   AwaitAgentsSignal,
-  SpawnAgentsSignal,
-  SpawnRequest,
 } from '../agents/sub-agents';
 import { recoverContent, rewindContent, sendContent, spawnContent } from '../message-content';
-import type { ApproveRequest, DenyRequest, ForSession } from '../tools/approvals';
-import type { RewindRequest, RewindResult } from '../workspaces/rewinds';
+import type { ApproveRequest, DenyRequest } from '../schemas/approvals';
+import type { ForSession } from '../tools/approvals';
+import type { RewindRequest } from '../schemas/agent';
+import type { RewindResult } from '../workspaces/rewinds';
 import { query, signal, signalOrUpdate, update } from './message';
 
 export const AGENT_MESSAGES = {

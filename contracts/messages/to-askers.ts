@@ -1,5 +1,6 @@
 // The messages of sessions and turns about what waits for an approval there; the agent forwards its own to them.
-import type { Approval, ApprovalsRequest, ApproveRequest, DenyRequest } from '../tools/approvals';
+import type { ApproveRequest, DenyRequest } from '../schemas/approvals';
+import type { Approval, ApprovalsRequest } from '../tools/approvals';
 import { query, signalOrUpdate } from './message';
 
 export const APPROVAL_MESSAGES = {

@@ -1,6 +1,7 @@
 // What the activities `callModel` and `compact` are asked for. Plain JSON, no I/O.
 import type { JsonSchema } from '../json';
-import type { DialectName, Usage } from '../agents/agent';
+import type { DialectName } from './dialect-names';
+import type { Usage } from '../agents/agent';
 import type { MessagesOfRun } from '../agents/messages-of-run';
 
 /** Input of the activity `compact`: it finds the messages themselves, pinned to these counts. */

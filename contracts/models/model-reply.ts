@@ -1,7 +1,7 @@
 // What the activity `callModel` answers. Plain JSON, no I/O.
 import type { ParsedReply, Usage } from '../agents/agent';
 import type { WithExtras } from './reply-extras';
-import type { SpawnPlan } from '../agents/sub-agents';
+import type { SpawnPlan } from '../schemas/agent';
 
 export interface ModelReply extends WithExtras {
   /** For a malformed reply: the text as the model wrote it. */

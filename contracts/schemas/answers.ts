@@ -1,14 +1,14 @@
 // Shapes of what others read: results of workflows, and answers to updates and queries. For docs/schemas, for tests, and
 // for clients, which check those of hosts. The types are in contracts/: this compiles only if both say the same.
-import {
-  DIALECTS,
-  type AgentResult,
-  type AgentState,
-  type Message,
-  type TakenAnswer,
-  type TranscriptPage,
-  type TurnResult,
-  type TurnState,
+import { DIALECTS } from '../models/dialect-names';
+import type {
+  AgentResult,
+  AgentState,
+  Message,
+  TakenAnswer,
+  TranscriptPage,
+  TurnResult,
+  TurnState,
 } from '../agents/agent';
 import type { Approval } from '../tools/approvals';
 import { ERROR_CODES, type ErrorCode, type HoldfastError } from '../errors/holdfast-error';

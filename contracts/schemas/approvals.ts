@@ -4,10 +4,23 @@ import { idSchema, sessionNumber } from './session';
 import { z } from './zod';
 
 const text = z.string().check(z.minLength(1), z.maxLength(1_000));
-const approve = { id: z.optional(text), hash: z.optional(text), by: z.optional(text) };
-const deny = { id: z.optional(text), by: z.optional(text), reason: z.optional(text) };
+const approve = {
+  /** Default: the only pending one. */
+  id: z.optional(text),
+  /** If given, must be the hash of what is pending. */
+  hash: z.optional(text),
+  /** `session`: the same rules are not asked about again as long as this session or turn lasts. Default `once`. */
+  scope: z.optional(z.enum(['once', 'session'])),
+  /** Who approves, for the record. */
+  by: z.optional(text),
+};
+const deny = {
+  id: z.optional(text),
+  by: z.optional(text),
+  /** The model reads it. */
+  reason: z.optional(text),
+};
 const where = { session: z.optional(sessionNumber), host: z.optional(idSchema) };
-const scope = z.optional(z.enum(['once', 'session']));
 
 const approval = z.looseObject({
   id: z.string(),
@@ -30,7 +43,10 @@ export const questionsSchema = z.object({
 
 /** Documented only: queries are not checked. */
 export const approvalsSchema = z.object({ id: z.optional(z.string()) });
-export const approveSchema = z.strictObject({ ...approve, scope });
+export const approveSchema = z.strictObject(approve);
+export type ApproveRequest = z.infer<typeof approveSchema>;
 export const denySchema = z.strictObject(deny);
-export const agentApproveSchema = z.strictObject({ ...approve, scope, ...where });
+export type DenyRequest = z.infer<typeof denySchema>;
+/** Sent to an agent, which forwards it to one of its sessions, or without a session to its turn. */
+export const agentApproveSchema = z.strictObject({ ...approve, ...where });
 export const agentDenySchema = z.strictObject({ ...deny, ...where });

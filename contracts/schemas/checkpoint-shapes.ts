@@ -84,12 +84,18 @@ export const rewindMessage = z.object({
 const hash = z.string().check(z.regex(/^[0-9a-f]{40,64}$/));
 const folder = z.string().check(z.minLength(1), z.maxLength(4_096));
 
+/** A folder of an agent's own, which begins as a copy of another workspace: part of an agent's input. */
 export const wantedWorkspaceSchema = z.strictObject({
+  /** The folder that it begins as a copy of; null: the host's own working folder. */
   of: z.nullable(folder),
+  /** The checkpoint to begin with. Default: what is there now. */
   hash: z.optional(hash),
+  /** The agent that is to get what it leaves: then the folder is removed at its end. Default: the folder stays. */
   for: z.optional(idSchema),
+  /** Once it is made: the checkpoint that it began with. Its folder is the agent's `cwd`. */
   base: z.optional(hash),
 });
+export type WantedWorkspace = z.infer<typeof wantedWorkspaceSchema>;
 
 export const compareCheckpointsSchema = z.strictObject({
   host: idSchema,

@@ -1,5 +1,6 @@
 // The schemas that tables of messages name.
 export * from './agent';
+export * from './agent-signals';
 export * from './approvals';
 export { modelUseSchema } from './quota-shapes';
 export { hostFactsSchema } from './remote-hosts';

@@ -96,11 +96,16 @@ function isWait(value: string): boolean {
 export const toolName = z.string().check(matching(TOOL_NAME));
 export const toolNamesSchema = z.array(toolName).check(z.maxLength(1_000));
 
+/** What a command's scripts may call: a snapshot of their agent's policy, sent with the command. */
 export const toolGrantSchema = z.strictObject({
+  /** Names of tools; default: all. */
   allowed: z.optional(toolNamesSchema),
+  /** Total calls. Default 10,000. */
   calls: z.optional(z.int().check(z.minimum(0), z.maximum(10 * DEFAULT_TOOL_CALLS))),
+  /** Sessions whose scripts wait for this command, outermost first. */
   within: z.optional(z.array(sessionNumber).check(z.maxLength(MAX_TOOL_DEPTH + 1))),
 });
+export type ToolGrant = z.infer<typeof toolGrantSchema>;
 
 export const execSchema = z.strictObject({
   /** The same id again returns the recorded result and runs nothing. Default: the update's id. */

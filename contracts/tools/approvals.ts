@@ -78,24 +78,6 @@ export interface ApprovalsRequest {
   id?: string | undefined;
 }
 
-export interface ApproveRequest {
-  /** Default: the only pending one. */
-  id?: string | undefined;
-  /** If given, must be the hash of what is pending. */
-  hash?: string | undefined;
-  /** `session`: the same rules are not asked about again as long as this session or turn lasts. Default `once`. */
-  scope?: 'once' | 'session' | undefined;
-  /** Who approves, for the record. */
-  by?: string | undefined;
-}
-
-export interface DenyRequest {
-  id?: string | undefined;
-  by?: string | undefined;
-  /** The model reads it. */
-  reason?: string | undefined;
-}
-
 /** Sent to an agent, which forwards it to one of its sessions, or without a session to its turn. */
 export type ForSession<T> = T & { session?: number; host?: string };
 

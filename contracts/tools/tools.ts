@@ -1,6 +1,7 @@
 // Data that crosses process boundaries when a model or a script calls a tool. Plain JSON, no I/O.
 import type { ToolHold } from './approvals';
-import type { AgentSettings, ToolCall, TurnLimits } from '../agents/agent';
+import type { AgentSettings } from '../schemas/agent';
+import type { ToolCall, TurnLimits } from '../agents/agent';
 import type { JsonSchema, JsonValue } from '../json';
 import type { BlobRef } from './blob-ref';
 

@@ -1,17 +1,8 @@
 // A folder of an agent's own: it begins as a copy of another workspace. Plain JSON, no I/O.
 import type { ChangeCounts, FileChanges, MovedFiles, SkippedFile } from './checkpoints';
 
-/** Part of an agent's input. */
-export interface WantedWorkspace {
-  /** The folder that it begins as a copy of; null: the host's own working folder. */
-  of: string | null;
-  /** The checkpoint to begin with. Default: what is there now. */
-  hash?: string | undefined;
-  /** The agent that is to get what it leaves: then the folder is removed at its end. Default: the folder stays. */
-  for?: string | undefined;
-  /** Once it is made: the checkpoint that it began with. Its folder is the agent's `cwd`. */
-  base?: string | undefined;
-}
+/** Where a sub-agent works: in its parent's folder, or in a copy of it. */
+export const WORKSPACES = ['shared', 'own'] as const;
 
 export interface OwnWorkspace {
   folder: string;

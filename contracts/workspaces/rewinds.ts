@@ -4,22 +4,6 @@ import type { ChangeCounts, RewoundFiles } from './checkpoints';
 export const REWOUND_PARTS = ['both', 'files', 'conversation'] as const;
 export type RewoundPart = (typeof REWOUND_PARTS)[number];
 
-/** A message to an agent, which answers with what was done. */
-export interface RewindRequest {
-  /** Repeating the same id rewinds nothing again. Default: the update's id. */
-  id?: string | undefined;
-  /** The step whose end is brought back; 0: before the first. */
-  to: number;
-  /** Default `both`. */
-  what?: RewoundPart | undefined;
-  /** Says what would change, and changes nothing. */
-  dryRun?: boolean | undefined;
-  /** Also where somebody else has changed files since; theirs are in a checkpoint first. */
-  force?: boolean | undefined;
-  /** Ends what runs in the agent's sessions first. */
-  stop?: boolean | undefined;
-}
-
 /** As the conversation records it. */
 export interface Rewind {
   /** Its own number in the conversation: a rewind is a step, and can be undone by another one to the step before it. */

@@ -1,6 +1,7 @@
 // Agents: start, list, look, send, end.
 import { createHash, randomUUID } from 'node:crypto';
-import type { AgentInput, AgentState, SubAgent } from '../../contracts/agents/agent';
+import type { AgentInput } from '../../contracts/schemas/agent';
+import type { AgentState, SubAgent } from '../../contracts/agents/agent';
 import type { AgentTree } from '../../contracts/gateway/api';
 import { beginningOf } from '../../contracts/text/well-formed';
 import { agentState, transcriptPage } from '../../contracts/schemas/answers';

@@ -1,5 +1,5 @@
 // All dialects, with the configured prompts and tags. A dialect is one file and one line here.
-import type { DialectName } from '../../contracts/agents/agent';
+import type { DialectName } from '../../contracts/models/dialect-names';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { createAgentJson } from './agent-json';
 import type { Dialect } from './dialect';

@@ -2,7 +2,7 @@
 // {AVAILABLE_TOOLS_INTERFACE}. They are read and checked once, when workers start.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DIALECTS, type DialectName } from '../../contracts/agents/agent';
+import { DIALECTS, type DialectName } from '../../contracts/models/dialect-names';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { ownValue } from '../../contracts/own';
 import type { ToolDescription } from '../../contracts/tools/tools';

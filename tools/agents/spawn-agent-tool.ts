@@ -1,6 +1,8 @@
 // The tool `spawn_agent`: starts a sub-agent of the calling agent.
 import * as z from 'zod/mini';
-import { withinBudget, WORKSPACES, type SpawnPlan } from '../../contracts/agents/sub-agents';
+import type { SpawnPlan } from '../../contracts/schemas/agent';
+import { WORKSPACES } from '../../contracts/workspaces/own-workspaces';
+import { withinBudget } from '../../contracts/agents/sub-agents';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { limitsSchema } from '../../contracts/schemas/agent';
 import { toolNamesSchema } from '../../contracts/schemas/session';

@@ -8,7 +8,7 @@ import {
   type DescribedWorkflow,
 } from '../../client/delivery/list-workflows';
 import { describeEnd } from '../../client/delivery/workflow-end';
-import type { AgentInput } from '../../contracts/agents/agent';
+import type { AgentInput } from '../../contracts/schemas/agent';
 import { agentWorkflowId, parseSessionWorkflowId } from '../../contracts/ids';
 import { openEnvelope } from '../../contracts/seals';
 import { WORKFLOWS } from '../../contracts/messages';

@@ -1,12 +1,14 @@
 // The messages that an agent accepts. Signals and updates feed the same conversation; a malformed signal is recorded
 // as refused and never fails a workflow task.
 import { currentUpdateInfo, workflowInfo } from '@temporalio/workflow';
-import type { AgentResult, RecoverRequest } from '../../contracts/agents/agent';
+import type { RecoverRequest } from '../../contracts/schemas/agent';
+import type { AgentResult } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import { recoverContent, sendContent } from '../../contracts/message-content';
 import { AGENT_MESSAGES as MESSAGES } from '../../contracts/messages/to-agents';
-import type { RewindRequest, RewindResult } from '../../contracts/workspaces/rewinds';
+import type { RewindRequest } from '../../contracts/schemas/agent';
+import type { RewindResult } from '../../contracts/workspaces/rewinds';
 import { listenToAnswers } from './agent-approvals';
 import type { Conversation } from './conversation/conversation';
 import { Listener } from '../messages/listener';

@@ -1,6 +1,7 @@
 // An agent's `rewind`: brings back files, the conversation or both, between two turns. Recorded as a step of its own.
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { AgentSettings, Message } from '../../contracts/agents/agent';
+import type { AgentSettings } from '../../contracts/schemas/agent';
+import type { Message } from '../../contracts/agents/agent';
 import { visibleMessages } from '../../contracts/agents/visible-messages';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
@@ -9,7 +10,8 @@ import { label } from '../../contracts/text/labels';
 import type { RewoundWorkspace } from '../../contracts/workspaces/requests-to-hosts';
 import { changedIn } from '../../contracts/workspaces/change-texts';
 import { planRewind, type RewindPlan } from '../../contracts/workspaces/conversation-steps';
-import type { RewindRequest, RewindResult } from '../../contracts/workspaces/rewinds';
+import type { RewindRequest } from '../../contracts/schemas/agent';
+import type { RewindResult } from '../../contracts/workspaces/rewinds';
 import { rewindOn } from '../host/begun-rewinds';
 import { DELIVERY_MS } from '../host/host-activities';
 import { workspacesOn } from '../turn/calls/tool-activities';

@@ -1,6 +1,7 @@
 // The sessions that an agent owns: those opened ahead, and those that its turns opened.
 import { isCancellation, log } from '@temporalio/workflow';
-import type { AgentInput, TurnResult } from '../../contracts/agents/agent';
+import type { AgentInput } from '../../contracts/schemas/agent';
+import type { TurnResult } from '../../contracts/agents/agent';
 import { fromFailure } from '../../contracts/errors/failure';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { hostNameOf, shellOf } from '../../contracts/ids';

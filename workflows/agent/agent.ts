@@ -1,6 +1,7 @@
 // `agent`: the workflow of a conversation.
 import { workflowInfo } from '@temporalio/workflow';
-import type { AgentInput, AgentResult } from '../../contracts/agents/agent';
+import type { AgentInput } from '../../contracts/schemas/agent';
+import type { AgentResult } from '../../contracts/agents/agent';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { toFailure } from '../../contracts/errors/failure';
 import { agentIdOf, checkedId } from '../../contracts/ids';

@@ -1,6 +1,7 @@
 // The folder of an agent that works in one of its own: made before its first turn, and left at its end.
 import { CancellationScope, log, workflowInfo, type ActivityInterfaceFor } from '@temporalio/workflow';
-import type { AgentInput, AgentResult, AgentSettings } from '../../contracts/agents/agent';
+import type { AgentInput, AgentSettings } from '../../contracts/schemas/agent';
+import type { AgentResult } from '../../contracts/agents/agent';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
 import { hostNameOf } from '../../contracts/ids';
 import { label } from '../../contracts/text/labels';

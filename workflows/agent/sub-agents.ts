@@ -11,9 +11,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { AgentInput } from '../../contracts/schemas/agent';
 import {
   DEFAULT_LIMITS,
-  type AgentInput,
   type AgentResult,
   type SubAgent,
   type TurnLimits,
@@ -27,13 +27,12 @@ import { messageMemo, WORKFLOWS, WORKFLOW_TASK_TIMEOUT } from '../../contracts/m
 import { contentHash, spawnContent } from '../../contracts/message-content';
 import { fitText } from '../../contracts/payload-size';
 import { findSubAgent, subAgentId, type SubAgentRecord } from '../../contracts/agents/sub-agents';
+import type { SpawnAgentsSignal } from '../../contracts/schemas/agent-signals';
+import type { AgentsWaitRequest, SpawnRequest } from '../../contracts/schemas/agent';
 import type {
-  AgentsWaitRequest,
   AgentsWaitResult,
   AwaitAgentsSignal,
-  SpawnAgentsSignal,
   SpawnedAgent,
-  SpawnRequest,
   SubAgentOutcome,
 } from '../../contracts/agents/sub-agents';
 import { addUsage } from '../../contracts/models/usage';

@@ -1,12 +1,11 @@
 // Pending approvals of a session or a turn: asked once, answered by signal or update, across continue-as-new and
 // worker deaths.
 import { condition, log } from '@temporalio/workflow';
+import type { ApproveRequest, DenyRequest } from '../../contracts/schemas/approvals';
 import type {
   Approval,
   ApprovalsRecord,
   ApprovalsRequest,
-  ApproveRequest,
-  DenyRequest,
   Hold,
   ShownValue,
   ToolHold,

@@ -14,7 +14,7 @@ import { noticeId, type NoticeId } from '../../contracts/agents/notices';
 import type { WorkState } from '../../contracts/agents/work-state';
 import { newApprovals } from '../messages/approvals';
 import type { KnownId } from '../messages/known-ids';
-import type { ToolGrant } from '../../contracts/tools/tool-grant';
+import type { ToolGrant } from '../../contracts/schemas/session';
 import { isOpen } from '../../contracts/tools/call-state';
 import { readCalls, type CallRecords, type SessionCalls } from './call-record';
 

@@ -26,7 +26,8 @@ import {
   type CallEvent,
 } from '../../contracts/tools/call-state';
 import { argumentsOf } from '../../contracts/tools/shown-values';
-import { DEFAULT_TOOL_CALLS, type ToolGrant } from '../../contracts/tools/tool-grant';
+import type { ToolGrant } from '../../contracts/schemas/session';
+import { DEFAULT_TOOL_CALLS } from '../../contracts/tools/tool-grant';
 import {
   type CancelToolsRequest,
   type HeldCall,

@@ -10,7 +10,8 @@ import {
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { AgentInput, AgentSettings, Message, TurnResult } from '../../contracts/agents/agent';
+import type { AgentInput, AgentSettings } from '../../contracts/schemas/agent';
+import type { Message, TurnResult } from '../../contracts/agents/agent';
 import { shareOf } from '../../contracts/agents/shares';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { turnWorkflowId } from '../../contracts/ids';

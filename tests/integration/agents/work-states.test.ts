@@ -6,7 +6,7 @@ import type { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import type { ListAgentsRequest } from '../../../client/agents/agent-directory';
 import { HoldfastClient } from '../../../client/holdfast-client';
-import type { AgentInput } from '../../../contracts/agents/agent';
+import type { AgentInput } from '../../../contracts/schemas/agent';
 import { MAIN_TASK_QUEUE, sessionWorkflowId } from '../../../contracts/ids';
 import { SEARCH_ATTRIBUTES } from '../../../contracts/messages';
 import { UI_VIEWS } from '../../../contracts/agents/ui-views';

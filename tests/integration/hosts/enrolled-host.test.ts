@@ -2,7 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowFailedError } from '@temporalio/client';
-import type { AgentInput, TurnResult } from '../../../contracts/agents/agent';
+import type { AgentInput } from '../../../contracts/schemas/agent';
+import type { TurnResult } from '../../../contracts/agents/agent';
 import { fromFailure } from '../../../contracts/errors/failure';
 import {
   agentWorkflowId,

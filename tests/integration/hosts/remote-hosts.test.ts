@@ -3,7 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentInput, ToolResult } from '../../../contracts/agents/agent';
+import type { AgentInput } from '../../../contracts/schemas/agent';
+import type { ToolResult } from '../../../contracts/agents/agent';
 import { hostWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { HOST_MESSAGES } from '../../../contracts/messages/to-hosts';
 import type { TurnResult } from '../../../contracts/agents/agent';

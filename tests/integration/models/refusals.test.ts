@@ -1,5 +1,5 @@
 // A model that refuses ends its turn with what it says, whatever its reply should have looked like.
-import { DIALECTS, type DialectName } from '../../../contracts/agents/agent';
+import { DIALECTS, type DialectName } from '../../../contracts/models/dialect-names';
 import type { ModelRequest, RawReply } from '../../../models/provider';
 import { HoldfastTestEnvironment, simulatedHost, toolCall } from '../../../testing';
 

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentHandle } from '../../../client/agents/agent-handle';
-import type { AgentInput, Message } from '../../../contracts/agents/agent';
+import type { AgentInput } from '../../../contracts/schemas/agent';
+import type { Message } from '../../../contracts/agents/agent';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { call, QUICK_YIELD, scratch, uniqueId, type Reply } from '../../helpers/engines/temporal';
 

@@ -1,5 +1,6 @@
 // What holds of agents and their turns.
-import type { AgentResult, AgentState, SendRequest, TurnInput } from '../../../contracts/agents/agent';
+import type { SendRequest } from '../../../contracts/schemas/agent';
+import type { AgentResult, AgentState, TurnInput } from '../../../contracts/agents/agent';
 import { valuesOf } from '../server/payloads';
 import { answerTo } from '../world/agent-activities';
 import type { World } from '../world/world';

@@ -5,7 +5,7 @@ import { toFailure } from '../../../contracts/errors/failure';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { addUsage } from '../../../contracts/models/usage';
 import { usageOfFailure } from '../../../contracts/models/usage-of-failure';
-import { agentEndedSchema, agentsEndedSchema } from '../../../contracts/schemas/agent';
+import { agentEndedSchema, agentsEndedSchema } from '../../../contracts/schemas/agent-signals';
 import { parseWith } from '../../../contracts/schemas/parse';
 
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: null };

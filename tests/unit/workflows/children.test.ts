@@ -1,7 +1,8 @@
 import * as workflow from '@temporalio/workflow';
 import { ApplicationFailure } from '@temporalio/common';
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import type { AgentInput, AgentResult, SendRequest } from '../../../contracts/agents/agent';
+import type { AgentInput, SendRequest } from '../../../contracts/schemas/agent';
+import type { AgentResult } from '../../../contracts/agents/agent';
 import type { InputRequest } from '../../../contracts/schemas/session';
 import type { CommandView } from '../../../contracts/sessions/session';
 import { agentError, agentMessages, executeAgent, sessionMessages } from '../../../workflows/children';

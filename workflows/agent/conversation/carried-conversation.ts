@@ -1,6 +1,7 @@
 // What an agent's next run is given of the conversation: what the model still sees, or a summary if that is too large.
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
-import type { AgentInput, Message, Usage } from '../../../contracts/agents/agent';
+import type { AgentInput } from '../../../contracts/schemas/agent';
+import type { Message, Usage } from '../../../contracts/agents/agent';
 import { label } from '../../../contracts/text/labels';
 import { jsonBytes } from '../../../contracts/payload-size';
 import { usageOfFailure } from '../../../contracts/models/usage-of-failure';

@@ -10,15 +10,8 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type {
-  AgentInput,
-  AgentResult,
-  AgentSettings,
-  AgentState,
-  SendRequest,
-  TurnResult,
-  Usage,
-} from '../../../contracts/agents/agent';
+import type { AgentInput, AgentSettings, SendRequest } from '../../../contracts/schemas/agent';
+import type { AgentResult, AgentState, TurnResult, Usage } from '../../../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../../../contracts/errors/holdfast-error';
 import { fromFailure, toFailure } from '../../../contracts/errors/failure';
 import { hostNameOf, turnWorkflowId } from '../../../contracts/ids';

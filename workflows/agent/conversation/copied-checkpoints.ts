@@ -1,7 +1,8 @@
 // The checkpoints that the messages of a copied conversation name. They belong to the agent that they are from, and would be
 // removed with it.
 import { isCancellation, log } from '@temporalio/workflow';
-import type { AgentInput, Message } from '../../../contracts/agents/agent';
+import type { AgentInput } from '../../../contracts/schemas/agent';
+import type { Message } from '../../../contracts/agents/agent';
 import { reasonOf } from '../../../contracts/errors/holdfast-error';
 import { hostNameOf } from '../../../contracts/ids';
 import { label } from '../../../contracts/text/labels';

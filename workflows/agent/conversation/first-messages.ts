@@ -1,5 +1,6 @@
 // What a conversation starts with: another one's messages, files of the host, and sessions opened ahead.
-import type { AgentInput, Message } from '../../../contracts/agents/agent';
+import type { AgentInput } from '../../../contracts/schemas/agent';
+import type { Message } from '../../../contracts/agents/agent';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { toFailure } from '../../../contracts/errors/failure';
 import { LOCAL_HOST } from '../../../contracts/ids';

@@ -1,5 +1,6 @@
 // The messages that an agent has accepted and not begun, in the order in which it takes them.
-import type { AgentResult, SendRequest } from '../../../contracts/agents/agent';
+import type { SendRequest } from '../../../contracts/schemas/agent';
+import type { AgentResult } from '../../../contracts/agents/agent';
 import type { ConversationRecord } from './conversation-record';
 
 /** Gets the result of the message's turn. */

@@ -6,15 +6,10 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { failedCall } from '../../../contracts/tools/failed-call';
 import { fromFailure } from '../../../contracts/errors/failure';
 import { agentWorkflowId } from '../../../contracts/ids';
-import {
-  withinBudget,
-  type BudgetLeft,
-  type SpawnedAgent,
-  type SpawnPlan,
-  type SpawnRequest,
-} from '../../../contracts/agents/sub-agents';
+import type { SpawnPlan, SpawnRequest } from '../../../contracts/schemas/agent';
+import { withinBudget, type BudgetLeft, type SpawnedAgent } from '../../../contracts/agents/sub-agents';
 import { AGENT_MESSAGES } from '../../../contracts/messages/to-agents';
-import { agentsSpawnedSchema } from '../../../contracts/schemas/agent';
+import { agentsSpawnedSchema } from '../../../contracts/schemas/agent-signals';
 import { signalOf } from '../../messages/definitions';
 
 export interface Spawning {

@@ -1,4 +1,4 @@
-import type { DialectName } from '../../../../contracts/agents/agent';
+import type { DialectName } from '../../../../contracts/models/dialect-names';
 import { HoldfastError } from '../../../../contracts/errors/holdfast-error';
 import { createDialects } from '../../../../models/dialects/dialects';
 

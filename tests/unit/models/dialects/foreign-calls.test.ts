@@ -1,5 +1,5 @@
 // Calls in the syntax of other model families, in every dialect. aaif-goose/goose#7776 and others.
-import { DIALECTS } from '../../../../contracts/agents/agent';
+import { DIALECTS } from '../../../../contracts/models/dialect-names';
 import { createDialects } from '../../../../models/dialects/dialects';
 import { parsedReply } from '../../../../models/parsed-reply';
 

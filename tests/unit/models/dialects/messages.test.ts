@@ -1,4 +1,5 @@
-import type { DialectName, ToolCall, VisibleMessage } from '../../../../contracts/agents/agent';
+import type { DialectName } from '../../../../contracts/models/dialect-names';
+import type { ToolCall, VisibleMessage } from '../../../../contracts/agents/agent';
 import { createDialects } from '../../../../models/dialects/dialects';
 import type { ChatMessage } from '../../../../models/provider';
 

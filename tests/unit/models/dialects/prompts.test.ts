@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DIALECTS, type DialectName } from '../../../../contracts/agents/agent';
+import { DIALECTS, type DialectName } from '../../../../contracts/models/dialect-names';
 import type { ToolDescription } from '../../../../contracts/tools/tools';
 import { createDialects } from '../../../../models/dialects/dialects';
 
