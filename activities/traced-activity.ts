@@ -9,10 +9,10 @@ import { HoldfastError } from '../contracts/errors/holdfast-error';
 import type { ToolCall } from '../contracts/agents/agent';
 import type { ModelCall } from '../contracts/models/model-call';
 import type { PlannedReply } from '../contracts/models/model-reply';
-import { contextInHeaders, type SpanData, type TellSpan } from '../contracts/telemetry/trace';
+import { contextInHeaders, type SpanData, type ReportSpan } from '../contracts/telemetry/trace';
 
 export interface Tracing {
-  tell: TellSpan;
+  tell: ReportSpan;
   /** Whether spans hold what was said: replies, arguments, code. */
   content: boolean;
 }

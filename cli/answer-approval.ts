@@ -12,7 +12,7 @@ import { openContext } from './context';
 import type { GlobalOptions } from './global-options';
 import type { CliContext } from './open-context';
 import { printJson } from './print/print-json';
-import { tellUnanswered, tellUnread } from './print/tell-unanswered';
+import { reportUnanswered, reportUnread } from './print/report-unanswered';
 import { captionOf } from '../contracts/tools/shown-values';
 import { note, styled } from './terminal/terminal-style';
 
@@ -89,12 +89,12 @@ function showAll({ waiting, unanswered, unread }: AnsweredApprovals, options: An
   if (options.json) printJson(waiting);
   else if (waiting.length + unanswered.length + unread.length === 0) note('Nothing waits for an approval.');
   else for (const one of waiting) process.stdout.write(shown(one));
-  tellUnanswered(options, {
+  reportUnanswered(options, {
     what: 'sessions and turns',
     unanswered: unanswered.map(({ workflowId, error }) => `${workflowId} (${error.code})`),
     next: 'what they wait for is not in this list',
   });
-  tellUnread(options, unread);
+  reportUnread(options, unread);
 }
 
 type Pending = Awaited<ReturnType<ApprovalDesk['listPatiently']>>;

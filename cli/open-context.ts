@@ -33,7 +33,7 @@ import {
 import { sameServer } from './print/next-step';
 import { keepRunning } from './waiting/keep-running';
 import { configOf, dataDirOf, ownHost, type GlobalOptions } from './global-options';
-import { tellIfSlow, tellOfWait } from './waiting/tell-if-slow';
+import { reportIfSlow, reportWait } from './waiting/report-if-slow';
 import { note, noteUnless } from './terminal/terminal-style';
 import { watchDisk } from './waiting/watch-disk';
 
@@ -139,7 +139,7 @@ async function partsOf(
     queue: worker?.queue ?? recordedQueue(dataDir) ?? MAIN_TASK_QUEUE,
     keepsWorker,
     patienceMs: patienceOf(place, open),
-    onDelay: tellOfWait,
+    onDelay: reportWait,
     // The data folder's worker may serve another place.
     findSilentWorker: () => kept?.fault() ?? findSilentWorker(dataDir, { address, namespace }),
   });
@@ -193,7 +193,7 @@ async function connected(
     const worker = runningWorker(dataDir) ?? (keepsWorker ? await restarted(asBefore) : undefined);
     return { temporal, worker };
   }
-  const worker = await tellIfSlow(
+  const worker = await reportIfSlow(
     'the worker to start',
     ensureWorker({ ...asBefore, ...wanted(place, open) }),
   );
@@ -203,8 +203,8 @@ async function connected(
     temporal = await connectTo(place, options, open);
   }
   if (!open.thisRelease) {
-    tellOfWorker(before, worker, progress);
-    tellOfGateway(options);
+    reportWorker(before, worker, progress);
+    reportGateway(options);
   }
   return { temporal, worker };
 }
@@ -217,7 +217,7 @@ function connectTo(place: Place, options: GlobalOptions, open: OpenOptions): Pro
     patienceMs: patienceOf(place, open),
     startsTraces,
   });
-  return tellIfSlow(`the Temporal server at ${server.address}`, connecting);
+  return reportIfSlow(`the Temporal server at ${server.address}`, connecting);
 }
 
 /** What is recorded counts: another command may have chosen differently since. */
@@ -259,7 +259,7 @@ const restartsOf = (place: Place, options: GlobalOptions): Parameters<typeof kee
 };
 
 /** A worker has one configuration, and all agents with it. */
-function tellOfWorker(
+function reportWorker(
   before: WorkerRecord | undefined,
   worker: WorkerRecord | undefined,
   tell: (line: string) => void,
@@ -277,10 +277,10 @@ function hadWorker(dataDir: string, place: { address: string; namespace: string 
 
 /** Undefined if it cannot be: while the command waits, that is tried again, and told. */
 const restarted = (choice: WorkerChoice): Promise<WorkerRecord | undefined> =>
-  tellIfSlow('the worker to start', ensureWorker(choice)).catch(() => undefined);
+  reportIfSlow('the worker to start', ensureWorker(choice)).catch(() => undefined);
 
 /** Only `up` replaces the page's gateway, which may be somebody's: what is sent through it may go on in plaintext. */
-function tellOfGateway(options: GlobalOptions): void {
+function reportGateway(options: GlobalOptions): void {
   const config = configOf(options);
   const gateway = config === undefined ? undefined : runningDetached(dataDirOf(options));
   if (gateway === undefined || gateway.config === config) return;

@@ -5,7 +5,7 @@ import type { SessionEntry } from '../contracts/gateway/api';
 import { parseSessionWorkflowId } from '../contracts/ids';
 import { WORKFLOWS } from '../contracts/messages';
 import { sessionState, waitOf } from './agents/agent-overview';
-import { ofAgent, openWorkflows, toldToWait } from './agents/list-open';
+import { ofAgent, openWorkflows, publishedToWait } from './agents/list-open';
 import type { ServerFacts } from './server-facts';
 import type { HostNamespaces } from './hosts/host-namespaces';
 
@@ -45,8 +45,8 @@ export class SessionDirectory {
   }
 
   /** Those that have told the server that they wait for input, without those of less than a second ago. */
-  async listTold(): Promise<ReadableSessions> {
-    return this.readable((client) => toldToWait(client, TYPES, 'input'));
+  async listPublished(): Promise<ReadableSessions> {
+    return this.readable((client) => publishedToWait(client, TYPES, 'input'));
   }
 
   private async readable(

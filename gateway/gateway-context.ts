@@ -2,7 +2,7 @@
 import type { MetricMeter } from '@temporalio/common';
 import type { HoldfastClient } from '../client/holdfast-client';
 import type { SessionRef } from '../contracts/ids';
-import type { TellSpan } from '../contracts/telemetry/trace';
+import type { ReportSpan } from '../contracts/telemetry/trace';
 import type { RegistryRecord } from '../contracts/tools/registry-record';
 import type { WebhookStore } from '../system/webhooks/webhook-store';
 import type { ChangeAudit } from './access/change-audit';
@@ -49,7 +49,7 @@ export interface GatewayContext {
   /** Null: no metrics are wanted. */
   meter: MetricMeter | null;
   /** Null: no traces are wanted. */
-  tell: TellSpan | null;
+  tell: ReportSpan | null;
 }
 
 /** For operators. No token, no message, no code. */

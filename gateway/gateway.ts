@@ -6,7 +6,7 @@ import { getRequestListener } from '@hono/node-server';
 import { serverTrouble } from '../client/delivery/server-trouble';
 import type { MetricMeter } from '@temporalio/common';
 import type { OidcSettings } from '../contracts/gateway/oidc';
-import type { TellSpan } from '../contracts/telemetry/trace';
+import type { ReportSpan } from '../contracts/telemetry/trace';
 import { gauge } from '../contracts/telemetry/metrics';
 import { listenAt, WILDCARDS } from '../system/listen-at';
 import { packageVersion } from '../system/package-root';
@@ -52,7 +52,7 @@ export interface GatewayOptions extends Omit<
   /** Takes metrics. Default: none are wanted. */
   meter?: MetricMeter | null;
   /** Takes spans. Default: no traces are wanted. */
-  tell?: TellSpan | null;
+  tell?: ReportSpan | null;
 }
 
 export interface Gateway {

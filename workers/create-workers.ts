@@ -28,7 +28,7 @@ import { FolderClaim } from './folder-claim';
 import { openBlobs } from './open-blobs';
 import { openSessions, type SessionParts } from './host/open-sessions';
 import { publishRegistry } from './tools/registry-record';
-import { hasToldAttributes } from './search-attributes';
+import { hasStateAttributes } from './search-attributes';
 import { connectServer } from './server-connection';
 import { TaskJournal, agentTasks } from './process/task-journal';
 import { openSpans } from './telemetry/span-exporter';
@@ -117,7 +117,7 @@ async function openGround(
   made.push(() => server.close());
   const { claims, temporal, address, server: names } = server.client;
   const warn = (message: string, given: object): void => log.warn(message, { ...given });
-  const hasAttributes = agents && (await hasToldAttributes(temporal, warn));
+  const hasAttributes = agents && (await hasStateAttributes(temporal, warn));
   const facts = ownFacts(dataDir);
   const hostQueues = host === null ? [] : [hostTaskQueue(host)];
   const folder = await FolderClaim.make({

@@ -54,7 +54,7 @@ export const activatesPatch =
     patchId !== STATE_PATCH || hasAttributes;
 
 /** Whether the server has the attributes that workflows set by themselves; what is in the way is told, and stops nothing. */
-export async function hasToldAttributes(
+export async function hasStateAttributes(
   client: Client,
   warn: (message: string, facts: { reason: string }) => void,
 ): Promise<boolean> {

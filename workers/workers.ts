@@ -12,7 +12,7 @@ import type { ActivityRef } from '../activities/host/command-journal';
 import { giveBack, resetCaches, type GivenBack, type LostWorkers } from './agents/lost-workers';
 import type { RepeatedLook } from './repeated-look';
 import type { SpanOutlet } from './telemetry/span-exporter';
-import { tellStart, type WantedMetrics } from './telemetry/wanted-metrics';
+import { reportStart, type WantedMetrics } from './telemetry/wanted-metrics';
 import type { ServerConnection } from './server-connection';
 import type { SubAgentSweep } from './agents/sub-agent-sweep';
 import type { TaskJournal } from './process/task-journal';
@@ -157,7 +157,7 @@ export class Workers {
       await agentSide?.startHooks();
       const given = { open: 0, orphans: await journal.failOrphans(temporal) };
       await this.giveBack(lost, given, () => {
-        if (metrics) tellStart(metrics, { pollingSince, adopted, ...given });
+        if (metrics) reportStart(metrics, { pollingSince, adopted, ...given });
       });
       const ready = { pollingSince, adopted, ...given };
       agentSide?.gauges?.start({ now: true });

@@ -19,7 +19,7 @@ import {
   commandSpan,
   readTraceparent,
   writeTraceparent,
-  type TellSpan,
+  type ReportSpan,
   type TraceContext,
 } from '../../contracts/telemetry/trace';
 import type { CommandView } from '../../contracts/sessions/session';
@@ -29,7 +29,7 @@ import type { Terminals } from '../../exec/terminals';
 import { asStorageFailure } from '../../system/storage-failure';
 import { crashPoint } from '../../system/faults/crash-point';
 import { CommandJournal, keyOf, type ActivityRef, type JournalEntry } from './command-journal';
-import { NOT_KNOWN, tellWaitsUntilExit, waitIn } from './later-waits';
+import { NOT_KNOWN, reportWaitsUntilExit, waitIn } from './later-waits';
 import { QuickEnd } from './quick-end';
 
 const HEARTBEAT_MS = 4_000;
@@ -44,7 +44,7 @@ export interface CompletionOptions {
   /** Id of the data folder, for the session's workflow. */
   folderId: string;
   /** Null: no traces are wanted. */
-  tell?: TellSpan | null | undefined;
+  tell?: ReportSpan | null | undefined;
   log: (message: string, facts: object) => void;
 }
 
@@ -171,7 +171,7 @@ export class CommandCompletion {
         await this.finish(entry, abort, () =>
           this.client.activity.complete(token, result, this.owner(input)),
         );
-      this.tellSpan(entry);
+      this.reportSpan(entry);
     } catch (err) {
       if (abort.signal.aborted) return;
       const failure = toFailure(asHoldfastError(err));
@@ -188,7 +188,7 @@ export class CommandCompletion {
       try {
         if (entry.troubled) {
           await this.sessions.status(entry.input.ref);
-          await this.tellTrouble(entry, null, signal);
+          await this.reportTrouble(entry, null, signal);
         }
         return await look();
       } catch (caught) {
@@ -197,14 +197,14 @@ export class CommandCompletion {
         if (!entry.troubled) {
           this.options.log('a command cannot be observed for now', { error: err.message });
           const { code, facts } = ofLookBehind(err, 'its command had already begun');
-          await this.tellTrouble(entry, { code, facts }, signal);
+          await this.reportTrouble(entry, { code, facts }, signal);
         }
         await delay(LOOK_AGAIN_MS, undefined, { signal });
       }
     }
   }
 
-  private async tellTrouble(
+  private async reportTrouble(
     entry: JournalEntry,
     trouble: CommandTrouble | null,
     signal: AbortSignal,
@@ -244,7 +244,7 @@ export class CommandCompletion {
   private untilExit(entry: JournalEntry, signal: AbortSignal): Promise<Snapshot> {
     const { ref, commandId, workflowId } = entry.input;
     const session = this.client.workflow.getHandle(workflowId);
-    return tellWaitsUntilExit({
+    return reportWaitsUntilExit({
       commandId,
       known: () => entry.wait ?? null,
       observe: (until) => this.sessions.observe(ref, until, signal),
@@ -309,7 +309,7 @@ export class CommandCompletion {
   }
 
   /** The life of the command in its holder, whoever has observed it. */
-  private tellSpan({ input: { ref, commandId, runtime }, traceparent }: JournalEntry): void {
+  private reportSpan({ input: { ref, commandId, runtime }, traceparent }: JournalEntry): void {
     const parent = readTraceparent(traceparent);
     const record = this.sessions.commandRecord(ref, commandId);
     if (!parent || !record) return;

@@ -33,7 +33,7 @@ export interface Follower {
 }
 
 /** Resolves at once when the command has ended. */
-export async function tellWaitsUntilExit({ commandId, known, observe, tell }: Follower): Promise<Snapshot> {
+export async function reportWaitsUntilExit({ commandId, known, observe, tell }: Follower): Promise<Snapshot> {
   const isOver = ({ reason, snapshot }: Look): boolean =>
     reason === 'exit' || snapshot.command?.id !== commandId;
   for (;;) {

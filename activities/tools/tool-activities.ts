@@ -69,7 +69,7 @@ async function callForModel(
   const { call, wantsValue = false } = input;
   await Promise.all([confirm?.(), tools.settled()]);
   const refused = await rulings.refusal(ruledCall(input, call.args), call.hold);
-  if (refused) return failedCall(call, asTold(call, refused));
+  if (refused) return failedCall(call, afterEarlierAttempt(call, refused));
   const collected = new CollectedImages();
   const context = { ...contextOf(parts, input, signal), addImage: collected.add };
   const result = fitToolResult(await tools.call(call, context, wantsValue));
@@ -85,13 +85,13 @@ async function invokeForScript(
   const { call, blob } = input;
   await Promise.all([confirm?.(), tools.settled()]);
   const ready = await readiness(parts, input, signal).finally(() => blob && blobs.releaseCopy(blob));
-  if (ready instanceof HoldfastError) return asTold(call, ready).toOutcome();
+  if (ready instanceof HoldfastError) return afterEarlierAttempt(call, ready).toOutcome();
   const { args } = ready;
   const ruled = [ruledCall(input, args), call.hold] as const;
   const { held, refused } = input.mayHold
     ? await rulings.recheck(...ruled)
     : { refused: await rulings.refusal(...ruled) };
-  if (refused) return asTold(call, refused).toOutcome();
+  if (refused) return afterEarlierAttempt(call, refused).toOutcome();
   if (held) return { held: blob ? showingArguments(held, args) : held };
   const outcome = await tools.invoke({ ...call, args }, contextOf(parts, input, signal));
   if (!outcome.ok) return fitError(outcome);
@@ -161,7 +161,7 @@ async function readiness(
 }
 
 /** The policy, the disk or the configuration may have changed since an attempt that was cut off. */
-const asTold = ({ tool }: ToolCall, refused: HoldfastError): HoldfastError =>
+const afterEarlierAttempt = ({ tool }: ToolCall, refused: HoldfastError): HoldfastError =>
   afterAttempts(Context.current().info.attempt, tool, refused);
 
 /** With the place as it was when approval was requested. */

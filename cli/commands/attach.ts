@@ -65,10 +65,10 @@ export async function attach(options: AttachOptions): Promise<number> {
     .catch(async (err: unknown) => {
       throw (await elsewhere(err, options)) ?? err;
     });
-  return tellLeft(await showTerminal(place, person), options);
+  return reportLeft(await showTerminal(place, person), options);
 }
 
-function tellLeft(left: Left | null, { json }: AttachOptions): number {
+function reportLeft(left: Left | null, { json }: AttachOptions): number {
   if (!json) note(left ? 'detached; the session keeps running' : 'the terminal is gone');
   return left?.exitCode ?? 0;
 }
@@ -79,7 +79,7 @@ async function attachElsewhere(options: AttachOptions, person: Person): Promise<
   const shown = way.terminal
     ? showTerminal(await siteElsewhere(way.terminal, options, person).open(), person)
     : showThroughTemporal(context.client.session(options), person, way.why);
-  return tellLeft(await shown, options);
+  return reportLeft(await shown, options);
 }
 
 /**

@@ -98,17 +98,17 @@ async function throughPipe({ agent, how }: OpenedConversation, options: ChatOpti
     note('This terminal shows plain lines only: each is a message, also one with a slash. Ctrl-D leaves.');
   if (how !== 'started' || options.agent !== undefined) return pipedChat(agent, options);
   // Where it cannot be ended: its name was never printed.
-  const tellLeft = (): void => {
+  const reportLeft = (): void => {
     const stop = `holdfast stop ${agent.id}${sameServer(options)}`;
     noteUnless(options.json)(`Conversation ${agent.id} keeps running: end it with \`${stop}\`.`);
   };
-  process.once('exit', tellLeft);
+  process.once('exit', reportLeft);
   const end = async (): Promise<void> => {
     await agent.stop('its input or its output has ended').catch((err: unknown) => {
       // Somebody else has ended it.
       if (!(err instanceof HoldfastError && err.code === 'not_found')) throw err;
     });
-    process.off('exit', tellLeft);
+    process.off('exit', reportLeft);
   };
   const talk = Promise.race([pipedChat(agent, options), closedOutput()]);
   const code = await talk.catch(async (err: unknown) => {

@@ -56,7 +56,7 @@ async function cp(from: string, to: string, options: CpOptions): Promise<number>
     await transfer(channel, copy, { report, clobber: options.clobber ?? true });
   } catch (err) {
     const next = isStandard(copy) ? { next: FROM_BEGINNING } : {};
-    if (!isLeft && !report.hasTold(err)) throw interrupted(err, { host: files.host, ...next });
+    if (!isLeft && !report.hasReported(err)) throw interrupted(err, { host: files.host, ...next });
   } finally {
     report.stop();
     process.off('SIGINT', leave).off('SIGTERM', leave);

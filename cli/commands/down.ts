@@ -17,7 +17,7 @@ import { dataDirOf, type GlobalOptions } from '../global-options';
 import { stopGateway } from '../gateway/gateway-process';
 import { closedSessionFacts, closedSessionLine } from '../print/closed-session';
 import { printJson } from '../print/print-json';
-import { tellIfSlow } from '../waiting/tell-if-slow';
+import { reportIfSlow } from '../waiting/report-if-slow';
 import { note } from '../terminal/terminal-style';
 import { counted } from '../../contracts/text/counted';
 import { oneAtATime } from '../waiting/one-at-a-time';
@@ -59,15 +59,15 @@ async function stop(dataDir: string, options: DownOptions): Promise<number> {
   };
   const closeSessions = (): Promise<ClosedSession[]> =>
     options.sessions
-      ? step(() => tellIfSlow('the sessions to end', closed(dataDir)), [])
+      ? step(() => reportIfSlow('the sessions to end', closed(dataDir)), [])
       : Promise.resolve([]);
   // What runs in another container goes on.
   if (existsSync(dataDir) && !runsElsewhere(dataDir))
     await step(() => writeFileSync(stopMarker(dataDir), ''), undefined);
   // While the worker lives, so that it records the ends; again for sessions opened meanwhile.
   const before = await closeSessions();
-  const gateway = await step(() => tellIfSlow('the API and the page to stop', stopGateway(dataDir)), null);
-  const worker = await step(() => tellIfSlow('the worker to stop', stopWorker(dataDir)), null);
+  const gateway = await step(() => reportIfSlow('the API and the page to stop', stopGateway(dataDir)), null);
+  const worker = await step(() => reportIfSlow('the worker to stop', stopWorker(dataDir)), null);
   const after = await closeSessions();
   // One of which something is left is found again.
   const isAgain = ({ ref }: ClosedSession): boolean => after.some((one) => isDeepStrictEqual(one.ref, ref));
@@ -77,7 +77,7 @@ async function stop(dataDir: string, options: DownOptions): Promise<number> {
     await step(() => LiveTokens.removeLeftOver(dataDir), undefined);
     await step(() => FilesDoor.removeLeftOver(dataDir), undefined);
   }
-  const server = await step(() => tellIfSlow('the server to stop', stopServer(dataDir)), null);
+  const server = await step(() => reportIfSlow('the server to stop', stopServer(dataDir)), null);
   const left = await step(() => openSessions(dataDir), null);
   faults.push(...sessions.flatMap(({ failure }) => failure ?? []));
   const ended = sessions.filter(({ failure }) => !failure);

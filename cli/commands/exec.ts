@@ -75,7 +75,7 @@ async function exec(text: string, given: ExecOptions): Promise<number> {
   if (options.cwd !== undefined) await refuseOpen(session, options);
   const id = options.id ?? randomUUID();
   const follower = options.json ? undefined : await follow(context, session, { ...options, id, code });
-  const watch = options.json ? undefined : tellOfApproval(context, session, options);
+  const watch = options.json ? undefined : reportApproval(context, session, options);
   const kind = text === '-' ? null : kindOfInput();
   const typing = { session, kind, settings: settingsOf(options) };
   const done = run(session, code, { ...options, id }).then((view) => typeInput(view, typing));
@@ -134,7 +134,7 @@ async function refuseOpen(session: SessionHandle, options: ExecOptions): Promise
 const LOOK_FOR_APPROVAL_MS = 2_000;
 
 /** Says once that the command waits for an approval: it has no output before. */
-function tellOfApproval(
+function reportApproval(
   { client }: CliContext,
   { workflowId, ref }: SessionHandle,
   options: ExecOptions,

@@ -19,7 +19,7 @@ import { hostWorkers, type ServeHostOptions } from '../hosts/host-workers';
 import { oneOf } from '../one-of';
 import { knownHosts } from '../served-hosts';
 import { printJson } from '../print/print-json';
-import { tellUnanswered } from '../print/tell-unanswered';
+import { reportUnanswered } from '../print/report-unanswered';
 import { note, styled } from '../terminal/terminal-style';
 
 const accessLevel = oneOf('The access', ACCESS);
@@ -110,7 +110,7 @@ export async function listHosts(options: GlobalOptions): Promise<number> {
     note('No host yet: run `holdfast host serve NAME` on a machine.');
   else for (const state of hosts) process.stdout.write(`${line(state)}\n`);
   const next = '`holdfast host show NAME` says why';
-  tellUnanswered(options, { what: 'hosts', unanswered, next });
+  reportUnanswered(options, { what: 'hosts', unanswered, next });
   return 0;
 }
 

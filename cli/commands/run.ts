@@ -16,7 +16,7 @@ import { inert } from '../terminal/inert-text';
 import { printMessage } from '../print/print-message';
 import { leaveOnInterrupt } from '../waiting/leave-on-interrupt';
 import { printJson } from '../print/print-json';
-import { tellWaits } from '../print/tell-waits';
+import { reportWaits } from '../print/report-waits';
 import { note, styled } from '../terminal/terminal-style';
 import { counted } from '../../contracts/text/counted';
 import { DIALECTS } from '../../contracts/models/dialect-names';
@@ -97,7 +97,7 @@ async function watch(context: CliContext, agent: AgentHandle, options: GlobalOpt
   const following = quiet ? Promise.resolve() : printSteps(agent, done.signal);
   // Reported below: an unhandled rejection would end the process with a stack trace.
   following.catch(() => undefined);
-  if (!quiet) void tellWaits(context, agent.id, options, done.signal);
+  if (!quiet) void reportWaits(context, agent.id, options, done.signal);
   try {
     const result = await agent.result();
     await following;

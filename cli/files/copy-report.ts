@@ -82,7 +82,7 @@ export class CopyReport {
   }
 
   /** Whether the error that ends the transfer is that of the last entry: a full disk, for example. */
-  hasTold(err: unknown): boolean {
+  hasReported(err: unknown): boolean {
     const { last } = this;
     return err instanceof HoldfastError && last?.code === err.code && last.detail === err.detail;
   }

@@ -8,7 +8,7 @@ import { isOfThisRelease, releaseText } from '../../workers/process/worker-recor
 import { visibleJson } from './print-json';
 import { note } from '../terminal/terminal-style';
 import { watch } from '../waiting/watch';
-import { tellUnread, unreadText } from './tell-unanswered';
+import { reportUnread, unreadText } from './report-unanswered';
 import { allWork, type Work, type WorkChoice } from './work';
 
 export interface PsOptions extends GlobalOptions {
@@ -36,7 +36,7 @@ export async function showWork(
     const all = await allWork(context, { ended: options.all ?? false, patienceMs, onUnread });
     const work = await select(all, context);
     if (!options.json) return `${draw(work)}${listedNote(work)}${unreadNote(unread)}`;
-    tellUnread(options, unread);
+    reportUnread(options, unread);
     return `${visibleJson(work.map((one) => ({ ...one, worker })))}\n`;
   };
   if (context.worker && !options.json && !isOfThisRelease(context.worker))

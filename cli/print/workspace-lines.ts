@@ -49,7 +49,7 @@ function painted(line: string): string {
   return line.startsWith('-') ? styled('red', shown) : shown;
 }
 
-export interface ToldRewind {
+export interface ReportedRewind {
   result: RewindResult;
   /** It was only a look. */
   isDry: boolean;
@@ -71,7 +71,7 @@ function notRestoredLines({ notRestored }: NonNullable<RewindResult['files']>): 
 }
 
 /** What a rewind did, one remark a line. */
-export function rewindRemarks({ result, isDry, undo, reset }: ToldRewind): string[] {
+export function rewindRemarks({ result, isDry, undo, reset }: ReportedRewind): string[] {
   const { step, to, files, messages, running } = result;
   const [first] = running;
   const rest = files?.notRestored ? 'The other files' : 'The files';

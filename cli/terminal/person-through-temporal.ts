@@ -141,13 +141,13 @@ class LineKeyboard {
     this.unsent += 1;
     this.sending = this.sending
       .then(() => this.session.input({ ...request, yield: AT_ONCE }))
-      .catch((err: unknown) => tellFailure(err))
+      .catch((err: unknown) => reportFailure(err))
       .finally(() => (this.unsent -= 1));
   }
 }
 
 /** Beside the line being typed, in a terminal in raw mode. */
-function tellFailure(err: unknown): void {
+function reportFailure(err: unknown): void {
   draw('\r', process.stderr);
   note(`[${reasonOf(err)}]`);
   draw('\r', process.stderr);

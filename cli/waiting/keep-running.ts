@@ -66,7 +66,7 @@ class Keeper {
   private readonly tell: (text: string) => void;
   private readonly timer: ReturnType<typeof setInterval>;
   private isBusy = false;
-  private isSilenceTold = false;
+  private isSilenceReported = false;
   private outage: Outage = NONE;
   private restarting: Process = 'server';
   /** When its next start may be tried. */
@@ -111,7 +111,7 @@ class Keeper {
     await this.restartMissing(isServed);
     if (isDown) this.outage = { ...this.outage, restartedAt: performance.now(), fault: undefined };
     else if (isSteady) this.outage = NONE;
-    this.tellOfSilence();
+    this.reportSilence();
   }
 
   private async restartMissing(isServed: boolean): Promise<void> {
@@ -128,11 +128,11 @@ class Keeper {
     }
   }
 
-  private tellOfSilence(): void {
+  private reportSilence(): void {
     const silent = findSilentWorker(this.dataDir);
     // Not ended by us: someone may have stopped it to inspect it.
-    if (silent && !this.isSilenceTold) this.tell(silent.message);
-    this.isSilenceTold = silent !== undefined;
+    if (silent && !this.isSilenceReported) this.tell(silent.message);
+    this.isSilenceReported = silent !== undefined;
   }
 
   /** It also holds the lock against a second server. The work goes on without it. */

@@ -17,7 +17,7 @@ import type { ServerFacts } from '../server-facts';
 import type { HostNamespaces, Unread } from '../hosts/host-namespaces';
 import { queryHost } from '../hosts/query-host';
 import { inTime } from './agent-overview';
-import { ofAgent, openWorkflows, toldToWait } from './list-open';
+import { ofAgent, openWorkflows, publishedToWait } from './list-open';
 
 /** A pending approval, and the session or the turn that waits for it. */
 export type WaitingApproval = OpenQuestion;
@@ -109,9 +109,9 @@ export class ApprovalDesk {
    * than a second ago may be missing. `unanswered` are the workflows that do not answer within three seconds, or have
    * ended meanwhile; `unread` the namespaces of hosts that could not be read.
    */
-  async listTold(): Promise<{ waiting: WaitingApproval[]; unanswered: string[]; unread: string[] }> {
+  async listPublished(): Promise<{ waiting: WaitingApproval[]; unanswered: string[]; unread: string[] }> {
     const { namespaces } = this;
-    const { found, unread } = await namespaces.found((client) => toldToWait(client, ASKERS, 'approval'));
+    const { found, unread } = await namespaces.found((client) => publishedToWait(client, ASKERS, 'approval'));
     const told = await Promise.all(
       (await this.atHome(found)).map(async ({ client, workflowId }) => ({
         workflowId,

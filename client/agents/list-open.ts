@@ -24,7 +24,7 @@ export const ofAgent = (agent: string | undefined): string =>
   agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${checkedId('agent', agent)}"`;
 
 /** Those that have told the server what they wait for, and those that tell it nothing: the server lacked the attribute. */
-export async function toldToWait(
+export async function publishedToWait(
   client: Client,
   types: readonly string[],
   waitsFor: WaitsFor,

@@ -25,7 +25,7 @@ export interface SpanData extends TraceContext {
 }
 
 /** Takes a span that has ended. Never throws, and never waits. */
-export type TellSpan = (span: SpanData) => void;
+export type ReportSpan = (span: SpanData) => void;
 
 const TRACE_HEADER = '_tracer-data';
 export const NO_SPAN = '0'.repeat(16);

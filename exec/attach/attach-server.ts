@@ -38,7 +38,7 @@ export class AttachServer {
   private readonly strangers = new Strangers<string>({
     max: MAX_STRANGERS,
     identifyWithinMs: TOKEN_MS,
-    onCrowded: (oldest) => this.tellOfCrowd(oldest),
+    onCrowded: (oldest) => this.reportCrowd(oldest),
   });
   private readonly known = new KnownConnections(MAX_CONNECTIONS);
   private lastStranger = -Infinity;
@@ -83,10 +83,10 @@ export class AttachServer {
     this.known.end();
   }
 
-  private tellOfCrowd(oldest: Socket): void {
+  private reportCrowd(oldest: Socket): void {
     const reason = `${MAX_STRANGERS} others have shown no token`;
     const full = new HoldfastError('attach_refused', this.facts(reason));
-    if (this.mayTellStranger()) this.tell(full, undefined, oldest.remoteAddress ?? 'unknown');
+    if (this.mayReportStranger()) this.tell(full, undefined, oldest.remoteAddress ?? 'unknown');
   }
 
   /** Throws `attach_refused` at the connection limit. */
@@ -118,7 +118,7 @@ export class AttachServer {
       connection.serve();
     } catch (err) {
       const known = err instanceof HoldfastError ? err : new HoldfastError('attach_refused', this.facts(err));
-      if (!isStranger || this.mayTellStranger()) this.tell(known, ref, from);
+      if (!isStranger || this.mayReportStranger()) this.tell(known, ref, from);
       refuse(socket, known);
     }
   }
@@ -171,7 +171,7 @@ export class AttachServer {
     return { host: this.options.host, reason: reasonOf(reason) };
   }
 
-  private mayTellStranger(): boolean {
+  private mayReportStranger(): boolean {
     if (performance.now() - this.lastStranger < AUDIT_STRANGERS_MS) return false;
     this.lastStranger = performance.now();
     return true;

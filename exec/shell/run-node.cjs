@@ -23,7 +23,7 @@ module.exports = function prepare({ script, reportTo, imports }) {
   if (isMain) {
     process.argv[1] = entry;
     if (imports) lookForImports(imports, from, reportTo);
-    process.on('uncaughtExceptionMonitor', (error) => tellMissing(error, entry, reportTo));
+    process.on('uncaughtExceptionMonitor', (error) => reportMissing(error, entry, reportTo));
   }
   if (!entry.endsWith('.mjs')) return compileFrom(entry, from);
   if (isMain || !isMainThread) globalThis.require = from;
@@ -112,7 +112,7 @@ const packageOf = (name) =>
     .join('/');
 
 /** Says which import ended the program, unless it is a path or a part of Node. */
-function tellMissing(error, entry, reportTo) {
+function reportMissing(error, entry, reportTo) {
   if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(error?.code ?? '')) return;
   const [, name] = NOT_FOUND.exec(String(error.message)) ?? [];
   if (name === undefined || /^(?:[./]|[a-z]+:|[A-Za-z]:)/.test(name) || isBuiltin(name)) return;

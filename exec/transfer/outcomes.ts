@@ -1,5 +1,5 @@
 // What came of each entry of a transfer, on the side that a person or a program looks at.
-import type { Entry, Name, ToldError } from './transfer-messages';
+import type { Entry, Name, SentError } from './transfer-messages';
 
 export type Outcome =
   | {
@@ -12,7 +12,7 @@ export type Outcome =
       notCopied?: string[];
     }
   | { is: 'skipped'; path: Name; why: string }
-  | { is: 'failed'; path: Name; error: ToldError };
+  | { is: 'failed'; path: Name; error: SentError };
 
 export interface Observer {
   /** A file begins, or begins again; null: its size is known at its end. */

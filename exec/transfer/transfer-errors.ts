@@ -2,7 +2,7 @@
 import type { BigIntStats } from 'node:fs';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
 import { asStorageFailure } from '../../system/storage-failure';
-import type { Name, ToldError } from './transfer-messages';
+import type { Name, SentError } from './transfer-messages';
 import { shown } from './names';
 
 /** Errors that meet every further file, too. */
@@ -51,7 +51,7 @@ export function fileErrorOf(err: unknown, action: string, path: Name): HoldfastE
 export const endsAll = ({ code }: HoldfastError): boolean =>
   code === 'storage_failed' || code === 'resources_exhausted';
 
-export const told = ({ code, facts }: HoldfastError): ToldError => ({ code, facts });
+export const told = ({ code, facts }: HoldfastError): SentError => ({ code, facts });
 
 const plain = (err: unknown): string =>
   reasonOf(err)

@@ -6,7 +6,7 @@ import type { ErrorCode, ErrorFacts } from '../../contracts/errors/holdfast-erro
 /** One name of a path, each byte as the character of that number: names need not be UTF-8. */
 export type Name = string;
 
-export interface ToldError {
+export interface SentError {
   code: ErrorCode;
   facts: ErrorFacts;
 }
@@ -69,7 +69,7 @@ export type Message =
   /** The file changed while it was read: what came is void, and its entry comes again. */
   | { is: 'again'; n: number }
   /** The sender cannot read it. */
-  | { is: 'broken'; n: number; name: Name; error: ToldError }
+  | { is: 'broken'; n: number; name: Name; error: SentError }
   /** Not a file, folder or link. */
   | { is: 'skipping'; name: Name; why: string }
   | { is: 'leave' }
@@ -80,13 +80,13 @@ export type Message =
   /** Of a folder, `into` names the one in which its entries are put; see `OpenFolder.identity`. */
   | { is: 'done'; n: number; sha256: string; into?: string }
   | { is: 'skipped'; n: number; why: string }
-  | { is: 'failed'; n: number; error: ToldError }
+  | { is: 'failed'; n: number; error: SentError }
   /** Everything is in place that `done` was said of. */
   | { is: 'ended' }
   /** The answer to `uploaded`. */
   | { is: 'there'; bytes: number }
   /** The transfer ends here. */
-  | { is: 'fatal'; error: ToldError }
+  | { is: 'fatal'; error: SentError }
   /** Somebody is still there. */
   | { is: 'pulse' };
 

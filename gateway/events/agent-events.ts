@@ -13,19 +13,19 @@ import { LiveQueue } from './live-events';
 /** Where a client is. */
 export interface Position {
   /** Its next message, and whether the end of the turn before it was told; `ended`: nothing follows. */
-  place: { next: number; isEndTold: boolean } | 'ended';
+  place: { next: number; isEndSent: boolean } | 'ended';
   /** Undefined in an id that names none: it is taken for the present run's. */
   run: string | undefined;
 }
 
-const BEGINNING = { next: 0, isEndTold: true };
+const BEGINNING = { next: 0, isEndSent: true };
 
 /** Throws `invalid_input`. */
 export function positionAfter(id: string | undefined): Position {
   if (id === undefined || id === '') return { place: BEGINNING, run: undefined };
   const [, index, end, ended, run] = /^(?:(\d{1,9})(\.end)?|(ended))(?:@([0-9a-f]{1,32}))?$/.exec(id) ?? [];
   if (ended !== undefined) return { place: 'ended', run };
-  if (index !== undefined) return { place: { next: Number(index) + 1, isEndTold: end !== undefined }, run };
+  if (index !== undefined) return { place: { next: Number(index) + 1, isEndSent: end !== undefined }, run };
   throw new HoldfastError('invalid_input', {
     what: 'Last-Event-ID',
     got: JSON.stringify(id),
@@ -60,7 +60,7 @@ class Told {
   /** The name of the run whose conversation it is in. */
   private run: string | undefined;
   private next: number;
-  private isEndTold: boolean;
+  private isEndSent: boolean;
   /** Its place is what it was told, not only what it says. */
   private isPlaced = false;
   /** It was told of more than the state has: by a gateway that knew more, or of a turn that was lost since. */
@@ -70,7 +70,7 @@ class Told {
     // What a client has seen of an agent that has ended says nothing of the present one.
     const isOver = place === 'ended';
     this.run = isOver ? undefined : run;
-    ({ next: this.next, isEndTold: this.isEndTold } = isOver ? BEGINNING : place);
+    ({ next: this.next, isEndSent: this.isEndSent } = isOver ? BEGINNING : place);
   }
 
   /** Comes to the present run, and tells what is left of those before it. After an error it can be called again. */
@@ -104,7 +104,7 @@ class Told {
   private place(state: AgentOverview): void {
     this.isAhead = this.next > mostOf(state);
     if (this.isAhead && this.run === undefined) {
-      ({ next: this.next, isEndTold: this.isEndTold } = BEGINNING);
+      ({ next: this.next, isEndSent: this.isEndSent } = BEGINNING);
       this.isAhead = false;
     }
     this.run = nameOfRun(state.runId);
@@ -122,7 +122,7 @@ class Told {
   private enter({ runId, carried = 0 }: AgentState): void {
     this.run = nameOfRun(runId);
     this.next = carried;
-    this.isEndTold = true;
+    this.isEndSent = true;
     this.isPlaced = true;
   }
 
@@ -137,16 +137,16 @@ class Told {
       const { role } = message;
       if (role === 'user' || role === 'rewind') yield* this.turnEnd(null);
       yield { event: 'message', id: this.named(`${this.next}`), data: { index: this.next, message } };
-      this.isEndTold = role === 'context' || role === 'rewind';
+      this.isEndSent = role === 'context' || role === 'rewind';
       this.next += 1;
     }
   }
 
   *turnEnd(result: unknown): Generator<Event, void> {
     const after = this.next - 1;
-    if (!this.isEndTold)
+    if (!this.isEndSent)
       yield { event: 'turn_ended', id: this.named(`${after}.end`), data: { after, result } };
-    this.isEndTold = true;
+    this.isEndSent = true;
   }
 
   /** If all of the state has been told and no turn runs. */

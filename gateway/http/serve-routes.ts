@@ -142,7 +142,7 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
         reason: problem.detail,
       });
   }
-  if (context.meter) tellRequest(context.meter, route, answer.status, performance.now() - began);
+  if (context.meter) reportRequest(context.meter, route, answer.status, performance.now() - began);
   if (route.method !== 'GET' && (problem || !route.audits))
     context.audit.write({
       who: caller?.id ?? null,
@@ -159,7 +159,7 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
   return answer;
 }
 
-function tellRequest(
+function reportRequest(
   meter: MetricMeter,
   { method, path: route }: AnyRoute,
   status: number,

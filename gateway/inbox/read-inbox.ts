@@ -47,7 +47,7 @@ export function inboxOf(items: readonly InboxItem[], caller: Caller): InboxItem[
 }
 
 async function approvals(client: HoldfastClient): Promise<Inbox> {
-  const { waiting, unanswered, unread } = await client.approvals.listTold();
+  const { waiting, unanswered, unread } = await client.approvals.listPublished();
   const items = waiting.map((question): InboxItem => ({
     kind: 'approval',
     agent: agentOf(question.workflowId),
@@ -59,7 +59,7 @@ async function approvals(client: HoldfastClient): Promise<Inbox> {
 }
 
 async function inputs(client: HoldfastClient): Promise<Inbox> {
-  const { sessions, unread } = await client.sessions.listTold();
+  const { sessions, unread } = await client.sessions.listPublished();
   const items = sessions.flatMap(({ agent, host, session, workflowId, state, waits }): InboxItem[] => {
     if (waits?.for !== 'input' || !state) return [];
     const screen = (state.view?.output ?? '').split('\n').slice(-SCREEN_LINES).join('\n');

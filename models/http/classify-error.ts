@@ -21,8 +21,8 @@ export class UnexpectedAnswer extends Error {
 }
 
 /** An error that the provider reported in its answer, or in the middle of it. */
-export class ToldError extends Error {
-  override name = 'ToldError';
+export class ReportedError extends Error {
+  override name = 'ReportedError';
   constructor(readonly error: Readonly<Record<string, unknown>>) {
     super(jsonOf(error));
   }

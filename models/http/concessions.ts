@@ -3,7 +3,7 @@
 import { refusesRequest } from './classify-error';
 import type { WireCall } from './wire-protocol';
 import { fieldsOf } from './replies/untrusted';
-import { callsInWords, hasCalls, withoutExtras } from './conversation/told-calls';
+import { callsInWords, hasCalls, withoutExtras } from './conversation/calls-in-words';
 
 export interface Concession {
   /** As it is remembered. */

@@ -11,7 +11,7 @@ import type { Deployment } from './deployment';
 import { EndedAgents } from './ended-agents';
 import { endPlaintextRuns } from './plaintext-runs';
 import { RepeatedLook } from '../repeated-look';
-import { activatesPatch, hasToldAttributes } from '../search-attributes';
+import { activatesPatch, hasStateAttributes } from '../search-attributes';
 import { endUnused, runInTime, stopsWithin } from '../worker-stop';
 import { workflowBundle } from '../workflow-bundle';
 
@@ -103,7 +103,7 @@ export class EnrolledHosts {
   private async createWorker(sessions: Client, deployment: Deployment | undefined): Promise<Worker> {
     const { connection, dataConverter, identity, warn } = this.options;
     const { namespace } = sessions.options;
-    const hasAttributes = await hasToldAttributes(sessions, (message, facts) =>
+    const hasAttributes = await hasStateAttributes(sessions, (message, facts) =>
       warn(message, { namespace, ...facts }),
     );
     return Worker.create({

@@ -54,12 +54,12 @@ export class SubAgentSweep {
         this.log('a sub-agent could not be checked', { workflowId, error });
       }
     }
-    await this.tellParents(running);
+    await this.notifyParents(running);
     return stopped;
   }
 
   /** A parent that has continued as new learns of an end only by a message, which these could not send. */
-  private async tellParents(running: ReadonlySet<string>): Promise<void> {
+  private async notifyParents(running: ReadonlySet<string>): Promise<void> {
     const began = Date.now();
     let isComplete = true;
     const since = new Date(this.knownBefore).toISOString();
@@ -71,7 +71,7 @@ export class SubAgentSweep {
       const parent = parentExecution?.workflowId;
       if (!parent || !running.has(parent) || this.told.has(runId)) continue;
       try {
-        await this.tellParent(parent, ended);
+        await this.notifyParent(parent, ended);
         this.told.add(runId);
       } catch (error) {
         // For example, the parent has ended meanwhile: the others are still told.
@@ -82,7 +82,7 @@ export class SubAgentSweep {
     if (isComplete) this.knownBefore = began - LATE_MS;
   }
 
-  private async tellParent(workflowId: string, ended: WorkflowExecutionInfo): Promise<void> {
+  private async notifyParent(workflowId: string, ended: WorkflowExecutionInfo): Promise<void> {
     const parent = this.client.workflow.getHandle(workflowId);
     const agentId = agentIdOf(ended.workflowId);
     const { agents } = await sendQuery(parent, AGENT_MESSAGES.state);

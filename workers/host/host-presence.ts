@@ -34,7 +34,7 @@ export class HostPresence {
   private isStopping = false;
   private timer: NodeJS.Timeout | undefined;
   private told: HostFacts | undefined;
-  private toldAt = LONG_AGO;
+  private reportedAt = LONG_AGO;
   private looking: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: HostPresenceOptions) {}
@@ -85,11 +85,11 @@ export class HostPresence {
 
   private async look(): Promise<void> {
     const { facts } = this;
-    const isLost = !this.presence.holdsLease && ageOf(this.toldAt) > LEASE_MS;
+    const isLost = !this.presence.holdsLease && ageOf(this.reportedAt) > LEASE_MS;
     if (!isLost && isDeepStrictEqual(facts, this.told)) return;
     await this.options.directory.announce(this.options.host, facts);
     this.told = facts;
-    this.toldAt = thisMoment();
+    this.reportedAt = thisMoment();
   }
 
   private get facts(): HostFacts {

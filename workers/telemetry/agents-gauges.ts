@@ -50,12 +50,12 @@ export class AgentsGauges {
     gauge(meter, 'holdfast_model_retries', {}, calls);
     gauge(meter, 'holdfast_model_retry_oldest_seconds', {}, oldestSeconds);
     const isFirst = (await firstOfWorkers(client.temporal, client.server.queue)) === identity;
-    if (isFirst) await this.tellAll();
-    else if (this.wasFirst) this.tellNothing();
+    if (isFirst) await this.reportAll();
+    else if (this.wasFirst) this.reportNothing();
     this.wasFirst = isFirst;
   }
 
-  private async tellAll(): Promise<void> {
+  private async reportAll(): Promise<void> {
     const { client, meter } = this.options;
     const { namespaces } = client;
     for (const state of AGENT_STATES) {
@@ -70,12 +70,12 @@ export class AgentsGauges {
       gauge(meter, 'holdfast_wait_oldest_seconds', { reason }, secondsSince(since));
     }
     const { hosts, unanswered } = await client.hosts.listAnswering();
-    await this.tellHosts(hosts);
+    await this.reportHosts(hosts);
     const names = [...hosts.map(({ host }) => host), ...unanswered];
-    await this.tellQueues([client.server.queue, ...names.map(hostTaskQueue)]);
+    await this.reportQueues([client.server.queue, ...names.map(hostTaskQueue)]);
   }
 
-  private async tellHosts(hosts: readonly HostState[]): Promise<void> {
+  private async reportHosts(hosts: readonly HostState[]): Promise<void> {
     const { meter, client } = this.options;
     const offline = hosts.filter(({ status }) => status === 'offline');
     gauge(meter, 'holdfast_hosts', { status: 'online' }, hosts.length - offline.length);
@@ -91,10 +91,10 @@ export class AgentsGauges {
     gauge(meter, 'holdfast_wait_oldest_seconds', { reason: 'host_offline' }, secondsSince(since));
   }
 
-  private async tellQueues(all: readonly string[]): Promise<void> {
+  private async reportQueues(all: readonly string[]): Promise<void> {
     const { temporal } = this.options.client;
     const queues = all.slice(0, MAX_QUEUES);
-    for (const gone of this.queues) if (!queues.includes(gone)) this.tellEmpty(gone);
+    for (const gone of this.queues) if (!queues.includes(gone)) this.reportEmpty(gone);
     for (const queue of queues) {
       this.queues.add(queue);
       for (const [kind, taskQueueType] of Object.entries(QUEUE_KINDS)) {
@@ -106,23 +106,23 @@ export class AgentsGauges {
         });
         const { seconds, nanos } = stats?.approximateBacklogAge ?? {};
         const age = Number(seconds ?? 0) + Number(nanos ?? 0) / 1e9;
-        this.tellQueue({ queue, kind }, Number(stats?.approximateBacklogCount ?? 0), age);
+        this.reportQueue({ queue, kind }, Number(stats?.approximateBacklogCount ?? 0), age);
       }
     }
   }
 
-  private tellQueue(labels: { queue: string; kind: string }, tasks: number, age: number): void {
+  private reportQueue(labels: { queue: string; kind: string }, tasks: number, age: number): void {
     const { meter } = this.options;
     gauge(meter, 'holdfast_queue_backlog', labels, tasks);
     gauge(meter, 'holdfast_queue_backlog_age_seconds', labels, age);
   }
 
-  private tellEmpty(queue: string): void {
-    for (const kind of Object.keys(QUEUE_KINDS)) this.tellQueue({ queue, kind }, 0, 0);
+  private reportEmpty(queue: string): void {
+    for (const kind of Object.keys(QUEUE_KINDS)) this.reportQueue({ queue, kind }, 0, 0);
     this.queues.delete(queue);
   }
 
-  private tellNothing(): void {
+  private reportNothing(): void {
     const { meter } = this.options;
     for (const state of AGENT_STATES) gauge(meter, 'holdfast_agents', { state }, 0);
     for (const status of ['online', 'offline']) gauge(meter, 'holdfast_hosts', { status }, 0);
@@ -130,7 +130,7 @@ export class AgentsGauges {
       gauge(meter, 'holdfast_waits', { reason }, 0);
       gauge(meter, 'holdfast_wait_oldest_seconds', { reason }, 0);
     }
-    for (const queue of this.queues) this.tellEmpty(queue);
+    for (const queue of this.queues) this.reportEmpty(queue);
   }
 }
 

@@ -4,13 +4,13 @@ import { hostname } from 'node:os';
 import type * as Api from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
-import { NO_SPAN, type SpanData, type TellSpan } from '../../contracts/telemetry/trace';
+import { NO_SPAN, type SpanData, type ReportSpan } from '../../contracts/telemetry/trace';
 import { packageVersion } from '../../system/package-root';
 import { collectorHeaders, type TelemetrySettings } from '../configuration/configured-telemetry';
 import { beginningOf } from '../../contracts/text/well-formed';
 
 export interface SpanOutlet {
-  tell: TellSpan;
+  tell: ReportSpan;
   /** Sends what waits, for a moment. */
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ export function wantedMetrics({ lookMs }: TelemetrySettings): WantedMetrics | nu
 /** What a worker knows when it begins to serve. */
 type Start = Record<'pollingSince' | 'adopted' | 'orphans' | 'open', number>;
 
-export function tellStart({ meter }: WantedMetrics, { pollingSince, adopted, orphans, open }: Start): void {
+export function reportStart({ meter }: WantedMetrics, { pollingSince, adopted, orphans, open }: Start): void {
   gauge(meter, 'holdfast_start_time_seconds', {}, pollingSince / 1_000);
   gauge(meter, 'holdfast_recovered', { what: 'command' }, adopted);
   gauge(meter, 'holdfast_recovered', { what: 'activity' }, orphans);

@@ -25,7 +25,7 @@ export function waitOf({ id, status, turns, since, questions: [asked], isFailed 
 }
 
 /** As lists are told: a turn tells its own waits. */
-export function toldWait(wait: Wait | null, isFailed: boolean): WaitsFor {
+export function publishedWait(wait: Wait | null, isFailed: boolean): WaitsFor {
   const waitsFor = wait?.for ?? (isFailed ? 'retry' : 'none');
   return waitsFor === 'approval' || waitsFor === 'message' || waitsFor === 'retry' ? waitsFor : 'none';
 }

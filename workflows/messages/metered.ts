@@ -30,16 +30,16 @@ export const commandFailed = (runtime: Runtime, err: unknown): void =>
 /** Of a model's call, the code of an error is at the beginning of the text for the model. */
 export function toolCalled({ tool, isError, content }: ToolResult): void {
   const outcome = isError ? codeIn(/^Error (\w+): /.exec(content)?.[1]) : 'ok';
-  tellCall(tool, 'turn', outcome);
+  countCall(tool, 'turn', outcome);
 }
 
 export function scriptCalled(tool: string, outcome: ToolOutcome | 'cancelled'): void {
-  if (outcome === 'cancelled') tellCall(tool, 'script', outcome);
-  else tellCall(tool, 'script', outcome.ok ? 'ok' : codeIn(outcome.error.code));
+  if (outcome === 'cancelled') countCall(tool, 'script', outcome);
+  else countCall(tool, 'script', outcome.ok ? 'ok' : codeIn(outcome.error.code));
 }
 
 /** A name that no tool has comes from outside, and there are as many as anyone likes. */
-function tellCall(tool: string, caller: 'turn' | 'script', outcome: string): void {
+function countCall(tool: string, caller: 'turn' | 'script', outcome: string): void {
   const name = outcome === 'unknown_tool' ? 'unknown' : tool;
   count(metricMeter, 'holdfast_tool_calls', { tool: name, caller, outcome });
 }

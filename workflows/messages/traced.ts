@@ -22,12 +22,12 @@ import {
   contextInHeaders,
   headersWith,
   type SpanData,
-  type TellSpan,
+  type ReportSpan,
   type TraceContext,
 } from '../../contracts/telemetry/trace';
 
 export interface SpanSinks extends Sinks {
-  holdfastSpans: { tell: TellSpan };
+  holdfastSpans: { tell: ReportSpan };
 }
 
 type Begun = Pick<SpanData, 'name' | 'kind' | 'attributes'>;

@@ -26,7 +26,7 @@ import {
   type CarriedSession,
   type SessionRecord,
 } from './session-record';
-import { ToldState } from '../messages/told-state';
+import { PublishedState } from '../messages/published-state';
 import { continueInNextRun } from '../next-run';
 
 /** Replaying an event costs about half a millisecond: this keeps a replay below one or two seconds. */
@@ -52,7 +52,7 @@ function isBeyond({ events, bytes }: HistoryLimit): boolean {
 export async function execSession(input?: SessionInput, carried?: CarriedSession): Promise<void> {
   const record = carried ? readSession(carried) : openSession(input);
   // A carried session has its ids: the server copies attributes to the next run.
-  const told = ToldState.open(carried ? [] : attributesOfSession(record.ref), workStateOf(record));
+  const told = PublishedState.open(carried ? [] : attributesOfSession(record.ref), workStateOf(record));
   const session = new SessionActor(record, told);
   // Before the handlers: pending messages are handled the moment these are set.
   session.reattach();

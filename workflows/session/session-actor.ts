@@ -46,7 +46,7 @@ import {
   type SessionRecord,
 } from './session-record';
 import { SessionTools } from './session-tools';
-import type { ToldState } from '../messages/told-state';
+import type { PublishedState } from '../messages/published-state';
 
 /** When a view shows a command's end, the host has sent that end or is about to. */
 const SETTLE_MS = 10_000;
@@ -75,7 +75,7 @@ export class SessionActor {
 
   constructor(
     readonly record: SessionRecord,
-    private readonly told: ToldState,
+    private readonly told: PublishedState,
   ) {
     this.ids = new SessionIds(record);
     this.typing = new QueuedInputs(record, this.ids, (view) => this.show(view));

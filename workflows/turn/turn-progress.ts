@@ -21,7 +21,7 @@ import type { Approvals } from '../messages/approvals';
 import type { OpenQuestions } from '../messages/open-questions';
 import { endedTurnDetails, turnDetails, type SeenSession } from '../agent/agent-labels';
 import { phaseEnded } from '../messages/metered';
-import { ToldState } from '../messages/told-state';
+import { PublishedState } from '../messages/published-state';
 
 type Calls = Extract<ParsedReply, { kind: 'calls' }>;
 
@@ -38,7 +38,7 @@ export class TurnProgress {
   private approvals: Approvals | null = null;
   /** Since when it waits for sub-agents, one entry for each call. */
   private readonly agentsSince: Date[] = [];
-  private readonly told = ToldState.given();
+  private readonly told = PublishedState.given();
   private elsewhere: OpenQuestions | null = null;
 
   constructor(

@@ -66,7 +66,7 @@ export function Conversation({ messages, live, place, fork, rewind, actsVersion 
             key={index}
             index={index}
             message={message}
-            isBack={back.has(index) && tellsSomething(message)}
+            isBack={back.has(index) && saysSomething(message)}
             results={resultsOfReply(messages, index)}
             fork={fork && forkAt(messages, index)}
             rewind={rewind && rewindAt(messages, index)}
@@ -91,7 +91,7 @@ export function Conversation({ messages, live, place, fork, rewind, actsVersion 
   );
 }
 
-const tellsSomething = (message: Message): boolean =>
+const saysSomething = (message: Message): boolean =>
   message.role !== 'checkpoint' || checkpointWords(message) !== null;
 
 /** An agent can be forked where a turn begins: before what a person said, and after the last answer. */

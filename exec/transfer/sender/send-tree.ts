@@ -104,7 +104,7 @@ class TreeSender {
     try {
       await this.announce(path, { name, kind: 'link', size: null, target: folder.linkTarget(name) }, stats);
     } catch (err) {
-      await this.tellBroken(path, err);
+      await this.sendBroken(path, err);
     }
   }
 
@@ -120,7 +120,7 @@ class TreeSender {
       inside = folder.folder(name);
       names = inside.names();
     } catch (err) {
-      return this.tellBroken(path, err);
+      return this.sendBroken(path, err);
     }
     try {
       if (!isRoot && this.into !== undefined && inside.identity === this.into)
@@ -135,7 +135,7 @@ class TreeSender {
         }
         const found = inside.look(name);
         if (found) await this.sendEntry({ folder: inside, name, path: below }, name, found);
-        else await this.tellBroken(below, gone(below));
+        else await this.sendBroken(below, gone(below));
       }
       await this.channel.send({ is: 'leave' });
     } finally {
@@ -148,7 +148,7 @@ class TreeSender {
     try {
       file = await folder.read(name);
     } catch (err) {
-      return this.tellBroken(path, err);
+      return this.sendBroken(path, err);
     }
     const n = this.n;
     try {
@@ -157,10 +157,10 @@ class TreeSender {
         if (attempt < ATTEMPTS) await this.channel.send({ is: 'again', n: this.n - 1 });
         this.answers.forget(this.n - 1);
       }
-      await this.tellBroken(path, changed(path), this.n - 1);
+      await this.sendBroken(path, changed(path), this.n - 1);
     } catch (err) {
       if (err instanceof ChannelLost || err instanceof HoldfastError) throw err;
-      await this.tellBroken(path, err, Math.max(n, this.n - 1));
+      await this.sendBroken(path, err, Math.max(n, this.n - 1));
     } finally {
       await file.close();
     }
@@ -259,7 +259,7 @@ class TreeSender {
     return n;
   }
 
-  private async tellBroken(path: Name, err: unknown, n = this.n++): Promise<void> {
+  private async sendBroken(path: Name, err: unknown, n = this.n++): Promise<void> {
     if (err instanceof ChannelLost) throw err;
     const error = told(fileErrorOf(err, 'read', path));
     this.answers.forget(n);

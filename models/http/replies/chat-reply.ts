@@ -16,7 +16,7 @@ import {
   tokensOf,
   type Fields,
 } from './untrusted';
-import { answerFields, outsideProtocol, throwTold } from './whole-answer';
+import { answerFields, outsideProtocol, throwReported } from './whole-answer';
 
 /** What the protocol reads of a message, and what is of no use to anyone when it is sent back. */
 export const READ_OF_MESSAGE = [
@@ -28,7 +28,7 @@ export const READ_OF_CALL = ['id', 'type', 'index', 'function', 'custom'];
 export function chatReply(answer: unknown): WireReply {
   const { choices, usage } = answerFields(answer);
   const choice = fieldsOf(listOf(choices)[0]);
-  throwTold(choice);
+  throwReported(choice);
   const { message, finish_reason: reason } = choice;
   if (!isObject(message)) throw outsideProtocol('choices');
   const tokens = chatTokens(usage);

@@ -4,7 +4,7 @@ import { CutStream } from '../classify-error';
 import { READ_OF_CALL, READ_OF_MESSAGE } from './chat-reply';
 import { joinedFields, otherFields } from './extras';
 import { argumentsText, contentText, fieldsOf, listOf, refusedText, textOf, type Fields } from './untrusted';
-import { eventsOf, throwTold } from './whole-answer';
+import { eventsOf, throwReported } from './whole-answer';
 
 interface StreamedCall {
   id: string;
@@ -29,11 +29,11 @@ export async function chatOfStream(
   let extras: Fields = {};
   let usage: unknown;
   for await (const event of eventsOf(events, () => reason !== '')) {
-    throwTold(event);
+    throwReported(event);
     usage = event.usage ?? usage;
     for (const choice of listOf(event.choices).map(fieldsOf)) {
       if ((choice.index ?? 0) !== 0) continue;
-      throwTold(choice);
+      throwReported(choice);
       const delta = fieldsOf(choice.delta);
       const piece = contentText(delta.content);
       content += piece;

@@ -1,6 +1,6 @@
 // How a reply ended, by the reason that its server gives. Every server has names of its own: a name that is not known to
 // mean "done" is no end of an answer. Pure.
-import { ToldError } from '../classify-error';
+import { ReportedError } from '../classify-error';
 import type { WireReply } from '../wire-protocol';
 import { refusal } from '../../model-refusal';
 import { textOf } from './untrusted';
@@ -21,7 +21,7 @@ const REFUSED = new Set([
 /** What is no fault of the reply, and may pass. */
 const OF_SERVER = /error|resource|overload|abort|cancel|network|unavailable|time_?out/;
 
-/** The reply as its ending makes it. Throws ToldError for one that broke off before it said anything: nothing is lost. */
+/** The reply as its ending makes it. Throws ReportedError for one that broke off before it said anything: nothing is lost. */
 export function ended(reply: WireReply, reason: unknown): WireReply {
   const name = textOf(reason);
   const plain = name.toLowerCase().replaceAll('-', '_');
@@ -31,7 +31,7 @@ export function ended(reply: WireReply, reason: unknown): WireReply {
   const { text, calls = [], tokens, extras } = reply;
   if (REFUSED.has(plain)) return { ...refusal(text, name), tokens, extras };
   if (OF_SERVER.test(plain) && text.trim() === '' && calls.length === 0 && !tokens?.output)
-    throw new ToldError({
+    throw new ReportedError({
       code: name,
       message: `it broke off its reply with the reason ${JSON.stringify(name)}`,
     });

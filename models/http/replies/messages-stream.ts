@@ -3,7 +3,7 @@
 import { ownValue } from '../../../contracts/own';
 import { CutStream } from '../classify-error';
 import { fieldsOf, textOf, type Fields } from './untrusted';
-import { eventsOf, throwTold } from './whole-answer';
+import { eventsOf, throwReported } from './whole-answer';
 
 type Block = Record<string, unknown>;
 
@@ -18,7 +18,7 @@ export async function messageOfStream(
   let isStopped = false;
   let usage: Fields = {};
   for await (const event of eventsOf(events, () => reason !== '')) {
-    throwTold(event);
+    throwReported(event);
     const delta = fieldsOf(event.delta);
     switch (event.type) {
       case 'message_start':

@@ -1,5 +1,5 @@
 // Reads an answer in OpenAI's responses.
-import { CutStream, ToldError, UnexpectedAnswer } from '../classify-error';
+import { CutStream, ReportedError, UnexpectedAnswer } from '../classify-error';
 import type { Tokens } from '../cost';
 import type { WireReply } from '../wire-protocol';
 import type { NativeCall } from '../../provider';
@@ -11,7 +11,7 @@ import { answerFields, eventsOf, outsideProtocol } from './whole-answer';
 
 const ENDS = ['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'];
 
-/** The response at the end of a stream. Throws ToldError, and CutStream if the stream ends first. */
+/** The response at the end of a stream. Throws ReportedError, and CutStream if the stream ends first. */
 export async function responseOfStream(
   events: AsyncIterable<Fields>,
   onText: (piece: string) => void,
@@ -20,7 +20,7 @@ export async function responseOfStream(
   for await (const event of eventsOf(events, () => response !== undefined)) {
     const type = textOf(event.type);
     if (type === 'response.output_text.delta' && textOf(event.delta) !== '') onText(textOf(event.delta));
-    else if (type === 'error') throw new ToldError(event);
+    else if (type === 'error') throw new ReportedError(event);
     else if (ENDS.includes(type)) response = event.response;
   }
   if (response === undefined) throw new CutStream();
@@ -29,7 +29,7 @@ export async function responseOfStream(
 
 export function responsesReply(answer: unknown): WireReply {
   const { status, output, usage, incomplete_details: details } = answerFields(answer);
-  if (status === 'failed') throw new ToldError({ code: 'server_error', message: 'no reason' });
+  if (status === 'failed') throw new ReportedError({ code: 'server_error', message: 'no reason' });
   // Some compatible servers omit it.
   if (!['completed', 'incomplete', undefined, null].includes(status as string))
     throw new UnexpectedAnswer(

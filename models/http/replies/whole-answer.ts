@@ -1,6 +1,6 @@
 // What a provider sent as a whole, before a protocol reads it: an error in place of an answer is told in its own words,
 // whatever the status.
-import { isOfNetwork, isSyntaxError, ToldError, UnexpectedAnswer } from '../classify-error';
+import { isOfNetwork, isSyntaxError, ReportedError, UnexpectedAnswer } from '../classify-error';
 import type { WireCall } from '../wire-protocol';
 import { isObject } from '../../dialects/json-text';
 import { fieldsOf, textOf, type Fields } from './untrusted';
@@ -9,10 +9,10 @@ import { beginningOf } from '../../../contracts/text/well-formed';
 const LOOK = 'look at base_url and wire_api';
 const SHOWN_CHARACTERS = 200;
 
-/** The object that an answer should be. Throws ToldError and UnexpectedAnswer. */
+/** The object that an answer should be. Throws ReportedError and UnexpectedAnswer. */
 export function answerFields(answer: unknown): Fields {
   if (isObject(answer)) {
-    throwTold(answer);
+    throwReported(answer);
     return answer;
   }
   if (answer === undefined || answer === null || answer === '')
@@ -27,11 +27,11 @@ export const outsideProtocol = (what: string): UnexpectedAnswer =>
   new UnexpectedAnswer(`the answer has no ${what}; ${LOOK}`);
 
 /** Throws the error that an answer, or a part of it, reports. */
-export function throwTold(answer: Fields): void {
+export function throwReported(answer: Fields): void {
   const { error } = answer;
-  if (isObject(error) && Object.keys(error).length > 0) throw new ToldError(error);
-  if (textOf(error) !== '') throw new ToldError({ message: error });
-  if (answer.object === 'error') throw new ToldError(answer);
+  if (isObject(error) && Object.keys(error).length > 0) throw new ReportedError(error);
+  if (textOf(error) !== '') throw new ReportedError({ message: error });
+  if (answer.object === 'error') throw new ReportedError(answer);
 }
 
 /** A request of either SDK. */

@@ -37,7 +37,7 @@ export class Recorder {
   }
 
   /** A failure as the caller of an effect is told it. */
-  tellFailure(effect: string, err: unknown): void {
+  reportFailure(effect: string, err: unknown): void {
     if (!(err instanceof HoldfastError))
       this.history.odd.push(`${effect}: ${inspect(err, { depth: CAUSES })}`);
     this.tell(effect, err instanceof HoldfastError ? outcomeOf(err.effect) : 'possible', String(err));

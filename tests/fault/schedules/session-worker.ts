@@ -127,7 +127,7 @@ export class SessionWorker {
     const isWhole = ended?.state === 'exited' && ended.exitCode === 0;
     for (const input of inputs) {
       const failure = accepted.get(input);
-      if (failure !== undefined) this.recorder.tellFailure(input, failure);
+      if (failure !== undefined) this.recorder.reportFailure(input, failure);
       else if (!accepted.has(input)) this.recorder.tell(input, 'refused', 'not typed');
       else this.recorder.tell(input, isWhole ? 'done' : 'possible', ended ? summary(ended) : 'no end');
     }
@@ -182,7 +182,7 @@ for i in ${JSON.stringify(calls)}:
       this.recorder.tell(id, isDone ? 'done' : 'possible', summary(view));
       return view;
     } catch (err) {
-      this.recorder.tellFailure(id, err);
+      this.recorder.reportFailure(id, err);
       return undefined;
     }
   }

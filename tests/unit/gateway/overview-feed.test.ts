@@ -31,7 +31,7 @@ const client = {
     },
   },
   approvals: {
-    listTold: () =>
+    listPublished: () =>
       fault
         ? Promise.reject(fault)
         : Promise.resolve({
@@ -43,7 +43,7 @@ const client = {
             ...{ unanswered: [], unread },
           }),
   },
-  sessions: { listTold: () => Promise.resolve({ sessions: [], unread }) },
+  sessions: { listPublished: () => Promise.resolve({ sessions: [], unread }) },
 } as unknown as HoldfastClient;
 
 jest.mock('../../../gateway/inbox/failed-items', () => ({ failedAgents: () => Promise.resolve([]) }));

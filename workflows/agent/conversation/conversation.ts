@@ -20,7 +20,7 @@ import type { Wait } from '../../../contracts/agents/waits';
 import { attributesOfAgent, firstState } from '../../../contracts/agents/work-state';
 import { agentDetails } from '../agent-labels';
 import { AgentPhase } from './agent-phase';
-import { toldWait, waitOf } from '../agent-waits';
+import { publishedWait, waitOf } from '../agent-waits';
 import { AgentRewinds } from '../agent-rewinds';
 import { AgentSessions } from '../agent-sessions';
 import { CarriedConversation } from './carried-conversation';
@@ -42,8 +42,8 @@ import { AgentOwnWorkspace } from '../own-workspace';
 import { refuse } from '../../messages/refusal';
 import { SubAgents } from '../sub-agents';
 import { TakenMessages } from './taken-messages';
-import { tellParent } from '../tell-parent';
-import { ToldState } from '../../messages/told-state';
+import { notifyParent } from '../notify-parent';
+import { PublishedState } from '../../messages/published-state';
 import { recordedTranscript } from '../../turn/recorded-transcript';
 import { continueInNextRun } from '../../next-run';
 
@@ -79,7 +79,7 @@ export class Conversation {
   private readonly isFresh: boolean;
   private readonly settings: AgentSettings;
   private readonly workspace: AgentOwnWorkspace;
-  private readonly told: ToldState;
+  private readonly told: PublishedState;
   private readonly carrying: CarriedConversation;
 
   constructor(
@@ -113,7 +113,7 @@ export class Conversation {
       this.phase.isSummingUp = isBusy;
       this.isDraining = !isBusy;
     });
-    this.agents = new SubAgents(id, input, agents, () => this.told.isTelling);
+    this.agents = new SubAgents(id, input, agents, () => this.told.isPublished);
     this.taken = new TakenMessages(taken);
     this.lastTurn = new LastTurn(carried);
     this.usage = usage;
@@ -121,7 +121,7 @@ export class Conversation {
     this.questions = new OpenQuestions(questions);
     const task = this.isFresh && input.task !== undefined ? [input.task] : [];
     this.queue = new MessageQueue([...task, ...queue], urgent);
-    this.told = ToldState.open(attributesOfAgent(id), firstState(this.queue.length > 0));
+    this.told = PublishedState.open(attributesOfAgent(id), firstState(this.queue.length > 0));
   }
 
   get endReason(): string {
@@ -145,7 +145,7 @@ export class Conversation {
     const result = this.lastTurn.result ?? STOPPED;
     this.queue.answerAll(STOPPED);
     const told = { ...result, ...(this.usage && { usage: this.usage }) };
-    await CancellationScope.nonCancellable(() => tellParent(this.id, told));
+    await CancellationScope.nonCancellable(() => notifyParent(this.id, told));
     this.show();
     await condition(allHandlersFinished);
     // Time that has run out is a result, whatever kept the turn.
@@ -269,7 +269,7 @@ export class Conversation {
       ...{ agent: id, number, message, settings },
       extent: transcript.extent,
       stepsBefore: lastStep(this.transcript.messages, this.stepsBefore),
-      tells: told.isTelling,
+      tells: told.isPublished,
     });
     const isRecovered =
       result.reason === 'stopped' && this.phase.recoverReason !== null && !this.phase.isEnding;
@@ -338,7 +338,7 @@ export class Conversation {
 
   /** Updates the search attributes; to be called where the state will last. A command. */
   tell(): void {
-    const waitsFor = toldWait(this.waits, this.lastTurn.hasFailed(this.phase));
+    const waitsFor = publishedWait(this.waits, this.lastTurn.hasFailed(this.phase));
     this.told.tell({ state: this.phase.status, waitsFor }, this.lastTurn.notices(this.phase, this.turns));
   }
 

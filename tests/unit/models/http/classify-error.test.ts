@@ -1,4 +1,4 @@
-import { classifyError, ToldError } from '../../../../models/http/classify-error';
+import { classifyError, ReportedError } from '../../../../models/http/classify-error';
 
 const call = { model: 'sim:small', address: 'http://127.0.0.1', secrets: [], limit: undefined };
 const codeOf = (status: number, error: object): string =>
@@ -59,7 +59,9 @@ test.each<[string, number, object]>([
   ],
 ])('a conversation is too long in the words of %s', (_name, status, error) => {
   expect(codeOf(status, error)).toBe('model_context_length');
-  expect(classifyError(new ToldError({ code: status, ...error }), call).code).toBe('model_context_length');
+  expect(classifyError(new ReportedError({ code: status, ...error }), call).code).toBe(
+    'model_context_length',
+  );
 });
 
 test.each<[string, number, object]>([

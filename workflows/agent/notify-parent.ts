@@ -5,7 +5,7 @@ import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { signalOf } from '../messages/definitions';
 
 /** A parent that has continued as new learns of the end only through this. */
-export async function tellParent(agentId: string, result: AgentResult): Promise<void> {
+export async function notifyParent(agentId: string, result: AgentResult): Promise<void> {
   const parent = workflowInfo().parent?.workflowId;
   if (!parent || !/^agent\/[^/]+$/.test(parent)) return;
   try {

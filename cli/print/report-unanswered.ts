@@ -11,7 +11,7 @@ interface Unanswered {
 }
 
 /** With `--json` one object, as programs expect of stderr. */
-export function tellUnanswered(
+export function reportUnanswered(
   { json = false }: { json?: boolean },
   { what, unanswered, next }: Unanswered,
 ): void {
@@ -27,8 +27,8 @@ export const unreadText = (namespaces: readonly string[]): string =>
       '`holdfast host forget NAME` removes a host that is gone.',
   );
 
-/** As `tellUnanswered`. */
-export function tellUnread({ json = false }: { json?: boolean }, namespaces: readonly string[]): void {
+/** As `reportUnanswered`. */
+export function reportUnread({ json = false }: { json?: boolean }, namespaces: readonly string[]): void {
   if (namespaces.length === 0) return;
   if (json) process.stderr.write(`${visibleJson({ unread: namespaces })}\n`);
   else note(unreadText(namespaces));

@@ -10,7 +10,7 @@ import { allWork, type Work } from './work';
 const LOOK_MS = 2_000;
 
 /** Ends with the signal. A look that fails is followed by another. */
-export async function tellWaits(
+export async function reportWaits(
   context: CliContext,
   agent: string,
   given: GivenOptions,

@@ -15,7 +15,7 @@ import {
   type WorkState,
 } from '../../contracts/agents/work-state';
 
-export class ToldState {
+export class PublishedState {
   /** Notices of this run and the last ones of those before it: each is told once. */
   private readonly noticed: Set<string>;
   private notices: string[];
@@ -31,13 +31,13 @@ export class ToldState {
   }
 
   /** Whether the server has the attributes, as far as this workflow knows: its children may be started with them. */
-  get isTelling(): boolean {
+  get isPublished(): boolean {
     return this.told !== null;
   }
 
   /** For workflows that are only started by other workflows of ours: silent unless they gave the attributes. */
-  static given(): ToldState {
-    return new ToldState(givenState());
+  static given(): PublishedState {
+    return new PublishedState(givenState());
   }
 
   /**
@@ -46,20 +46,20 @@ export class ToldState {
    * the server does not have would fail the workflow task, over and over.
    * @param ids what the workflow is, besides what it is doing
    */
-  static open(ids: readonly SearchAttributePair[], now: WorkState): ToldState {
+  static open(ids: readonly SearchAttributePair[], now: WorkState): PublishedState {
     const given = givenState();
     if (given) {
       const { typedSearchAttributes } = workflowInfo();
       const missing = ids.filter(({ key, value }) => typedSearchAttributes.get(key) !== value);
       if (missing.length > 0) upsertSearchAttributes(missing);
-      const told = new ToldState(given);
+      const told = new PublishedState(given);
       told.tell(now);
       return told;
     }
     const isKnown = patched(STATE_PATCH);
     const pairs = [...ids, ...(isKnown ? attributesOfState(now) : [])];
     if (pairs.length > 0) upsertSearchAttributes(pairs);
-    return new ToldState(isKnown ? now : null);
+    return new PublishedState(isKnown ? now : null);
   }
 
   /**

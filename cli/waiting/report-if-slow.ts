@@ -4,13 +4,13 @@ import { note } from '../terminal/terminal-style';
 
 const SLOW_MS = 2_000;
 
-export function tellOfWait(what: string): void {
+export function reportWait(what: string): void {
   if (process.stderr.isTTY) note(`Waiting for ${what} ...`);
 }
 
 /** @param what goes behind "Waiting for" */
-export async function tellIfSlow<T>(what: string, work: Promise<T>): Promise<T> {
-  const timer = setTimeout(() => tellOfWait(what), SLOW_MS);
+export async function reportIfSlow<T>(what: string, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => reportWait(what), SLOW_MS);
   try {
     return await work;
   } finally {
