@@ -81,8 +81,7 @@ const settings = {
   limits: z.optional(limitsSchema),
   yield: z.optional(yieldSchema),
 };
-const settingsSchema = z.strictObject(settings);
-export type AgentSettings = z.infer<typeof settingsSchema>;
+export type AgentSettings = z.infer<z.ZodMiniObject<typeof settings>>;
 
 /** Input of the workflow `agent`: one plain JSON object. */
 export const agentInputSchema = z.strictObject({

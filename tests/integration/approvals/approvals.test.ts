@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WaitingApproval } from '../../../client/agents/approval-desk';
 import type { SessionHandle } from '../../../client/session-handle';
-import type { AgentInput } from '../../../contracts/schemas/agent';
 import type { TurnResult } from '../../../contracts/agents/agent';
+import type { AgentInput } from '../../../contracts/schemas/agent';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId } from '../../../contracts/ids';
 import { TURN_MESSAGES } from '../../../contracts/messages/to-agents';
 import { toolBlock } from '../../../testing/scripted-model';
@@ -36,22 +36,21 @@ afterAll(async () => {
 }, 60_000);
 
 let sessions = 0;
-/** A session of the agent all of whose commands need approval. */
+/** All commands of this agent need approval. */
 const asked = (): { session: SessionHandle; workflowId: string } => newSession('asked');
 
 function newSession(agent: string): { session: SessionHandle; workflowId: string } {
   const ref = { agent, host: 'local', session: sessions++ };
-  const session = engine.client.session(ref, { yield: QUICK_YIELD, cwd: files.directory });
-  return { session, workflowId: sessionWorkflowId(ref) };
+  const settings = { yield: QUICK_YIELD, cwd: files.directory };
+  return { session: engine.client.session(ref, settings), workflowId: sessionWorkflowId(ref) };
 }
 
 async function untilWaits(workflowId: string): Promise<WaitingApproval> {
-  let found: WaitingApproval[] = [];
+  let one: WaitingApproval | undefined;
   await until(async () => {
-    found = await engine.client.approvals.of(workflowId).catch(() => []);
-    return found.length > 0;
+    [one] = await engine.client.approvals.of(workflowId).catch(() => []);
+    return one !== undefined;
   });
-  const [one] = found;
   if (!one) throw new Error('nothing waits');
   return one;
 }
