@@ -15,7 +15,7 @@ export class CancelledCalls {
   /** Of the calls that run here. */
   private readonly running = new Map<string, Set<AbortController>>();
   /** Oldest first. */
-  private readonly told = new Set<string>();
+  private readonly cancelledIds = new Set<string>();
 
   constructor(private readonly confirmedMs = CONFIRMED_MS) {}
 
@@ -23,7 +23,7 @@ export class CancelledCalls {
   get sinks(): InjectedSinks<CancelledCallsSinks> {
     return {
       [CANCELLED_CALLS]: {
-        tell: { fn: ({ runId }, key) => this.cancel(callId(runId, key)), callDuringReplay: false },
+        report: { fn: ({ runId }, key) => this.cancel(callId(runId, key)), callDuringReplay: false },
       },
     };
   }
@@ -50,14 +50,14 @@ export class CancelledCalls {
     const cancelled = new AbortController();
     const attempts = this.running.get(id) ?? new Set();
     this.running.set(id, attempts.add(cancelled));
-    if (this.told.has(id)) cancelled.abort();
+    if (this.cancelledIds.has(id)) cancelled.abort();
     try {
       return await work(AbortSignal.any([signal, cancelled.signal]));
     } catch (err) {
       if (!cancelled.signal.aborted) throw err;
       // The task in which it was cancelled may have been lost, with the request that had caused it. Another attempt follows then.
       await Promise.race([Context.current().cancelled, delay(this.confirmedMs, undefined, { ref: false })]);
-      this.told.delete(id);
+      this.cancelledIds.delete(id);
       throw new Error('its workflow cancelled it, which the server does not confirm', { cause: err });
     } finally {
       attempts.delete(cancelled);
@@ -66,10 +66,10 @@ export class CancelledCalls {
   }
 
   private cancel(id: string): void {
-    this.told.add(id);
-    for (const oldest of this.told) {
-      if (this.told.size <= REMEMBERED) break;
-      this.told.delete(oldest);
+    this.cancelledIds.add(id);
+    for (const oldest of this.cancelledIds) {
+      if (this.cancelledIds.size <= REMEMBERED) break;
+      this.cancelledIds.delete(oldest);
     }
     for (const attempt of this.running.get(id) ?? []) attempt.abort();
   }

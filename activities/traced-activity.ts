@@ -1,5 +1,5 @@
-// Spans of attempts to run an activity. What an attempt sends belongs to the span that the workflow tells, not to the
-// attempt's: one that is killed tells nothing, and nothing that follows from it may hang in the air.
+// Spans of attempts to run an activity. What an attempt sends belongs to the span that the workflow reports, not to the
+// attempt's: one that is killed reports nothing, and nothing that follows from it may hang in the air.
 import { randomBytes } from 'node:crypto';
 import { CompleteAsyncError, type Context } from '@temporalio/activity';
 import type { ActivityInterceptors } from '@temporalio/worker';
@@ -12,7 +12,7 @@ import type { PlannedReply } from '../contracts/models/model-reply';
 import { contextInHeaders, type SpanData, type ReportSpan } from '../contracts/telemetry/trace';
 
 export interface Tracing {
-  tell: ReportSpan;
+  reportSpan: ReportSpan;
   /** Whether spans hold what was said: replies, arguments, code. */
   content: boolean;
 }
@@ -21,7 +21,7 @@ type Attributes = SpanData['attributes'];
 
 /** For a worker's option `interceptors.activity`. */
 export const tracedActivity =
-  ({ tell, content }: Tracing) =>
+  ({ reportSpan, content }: Tracing) =>
   ({ info }: Context): ActivityInterceptors => ({
     inbound: {
       async execute(input, next) {
@@ -31,7 +31,7 @@ export const tracedActivity =
         const { activityType, attempt } = info;
         const { attributes, ...span } = spanOf(activityType, input.args[0]);
         const end = (more: Attributes, error?: string): void =>
-          tell({
+          reportSpan({
             ...{
               traceId: parent.traceId,
               spanId: randomBytes(8).toString('hex'),

@@ -30,8 +30,10 @@ export async function startServe(dataDir: string, listen = '127.0.0.1:0'): Promi
     [join(packageRoot(), 'bin', 'holdfast.js'), 'serve', '--json', '--listen', listen],
     { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, HOLDFAST_DATA: dataDir } },
   );
-  const told = await new Promise<string>((resolve) => child.stdout.setEncoding('utf8').once('data', resolve));
-  return { child, ...(JSON.parse(told) as { url: string; pid: number }) };
+  const output = await new Promise<string>((resolve) =>
+    child.stdout.setEncoding('utf8').once('data', resolve),
+  );
+  return { child, ...(JSON.parse(output) as { url: string; pid: number }) };
 }
 
 /** Kills a gateway, starts it again at once, and waits for the next byte of a program that prints all the time. */

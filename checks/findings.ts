@@ -4,7 +4,7 @@ import { beginningOf, shortened } from '../contracts/text/well-formed';
 import { UNKNOWN } from './text';
 
 const EXCERPT = 120;
-/** Per rule: nobody needs to know of more, but findings of one rule must not hide another's. */
+/** Per rule: more are of no use, but findings of one rule must not hide another's. */
 const MAX_VERDICTS = 25;
 const MAX_UNPARSED = 5;
 

@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module';
 import type { CodeImport } from '../contracts/tools/package-names';
 import { childrenOf, isNode, many, nameOf, parseJavaScript, type EsNode } from './code/estree';
 
-/** Per script; nobody installs more one by one. */
+/** Per script; more are not installed one by one. */
 const MOST = 100;
 
 /**

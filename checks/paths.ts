@@ -13,7 +13,7 @@ const SYSTEM = setOf(
 );
 /** People change the owner of these when they set up a machine. */
 const FOR_OWNERS = setOf('/home /media /mnt /opt /srv /usr/local /usr/local/bin /usr/local/lib');
-/** Without one of these nobody can log in, or nothing starts. */
+/** Without one of these logging in fails, or nothing starts. */
 const CRITICAL = setOf(
   '/etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /etc/hosts ' +
     '/etc/ssh/sshd_config /etc/ld.so.preload /proc/sysrq-trigger /boot/vmlinuz /bin/sh /bin/bash ' +

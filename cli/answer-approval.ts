@@ -52,12 +52,12 @@ export async function answer(
   const { agent } = options;
   const { approvals } = context.client;
   const asked = { agent, covers: (workflowId: string) => isThere(workflowId, options) };
-  const told = await approvals.listAnswering(asked);
+  const listed = await approvals.listAnswering(asked);
   if (options.list) {
-    showAll(told, options);
+    showAll(listed, options);
     return 0;
   }
-  const { waiting, unanswered, unread } = told;
+  const { waiting, unanswered, unread } = listed;
   // One that needs longer to answer may have what is meant, or another with the same beginning.
   const isKnown = waiting.some((other) => other.id === id) && (isOneSession(options) || !mayRepeat(id));
   const isSure = unanswered.length + unread.length === 0 || isKnown;

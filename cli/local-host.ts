@@ -1,4 +1,4 @@
-// The sessions of this machine as their holders and files tell them, without a server or a worker.
+// The sessions of this machine as their holders and files report them, without a server or a worker.
 import { commandView } from '../exec/host/command-view';
 import { detectTreeKill } from '../exec/processes/process-tree';
 import { endOf, segmentsOf } from '../exec/output/log-segments';

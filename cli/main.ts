@@ -20,7 +20,7 @@ guardOutput();
 endBySignals();
 process.on('uncaughtException', (err) => exitWith(err, asJson));
 void runCommandLine(process.argv).then((code) => {
-  // Flush first: a pipe may still hold output. If the last write has failed, this is told before the event is.
+  // Flush first: a pipe may still hold output. If the last write has failed, its callback runs before the event.
   process.exitCode = code;
   process.stdout.write('', (err) => {
     if (err && !isBroken) onBroken(err);

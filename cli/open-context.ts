@@ -167,7 +167,7 @@ async function placeOf(options: GlobalOptions, open: OpenOptions): Promise<Place
   return { dataDir, engine, server: { ...server, address }, workersConfig, progress };
 }
 
-/** The embedded server's process tells more, and sooner. */
+/** The embedded server's process reports more, and sooner. */
 const patienceOf = ({ engine }: Place, { patienceMs = engine ? undefined : PATIENCE_MS }: OpenOptions) =>
   patienceMs;
 
@@ -262,11 +262,11 @@ const restartsOf = (place: Place, options: GlobalOptions): Parameters<typeof kee
 function reportWorker(
   before: WorkerRecord | undefined,
   worker: WorkerRecord | undefined,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): void {
   if (!before || !worker || before.config === worker.config) return;
   const [had, has] = [before, worker].map(({ config }) => inertLine(config ?? 'that of the data folder'));
-  tell(`the worker was started again with the configuration ${has}, for all agents; it had ${had}`);
+  report(`the worker was started again with the configuration ${has}, for all agents; it had ${had}`);
 }
 
 /** Whether a worker of this place was started in the data folder, and no `down` has ended it since. */
@@ -275,7 +275,7 @@ function hadWorker(dataDir: string, place: { address: string; namespace: string 
   return last !== undefined && isOf(last, place) && !existsSync(stopMarker(dataDir));
 }
 
-/** Undefined if it cannot be: while the command waits, that is tried again, and told. */
+/** Undefined if it cannot be: while the command waits, that is tried again, and reported. */
 const restarted = (choice: WorkerChoice): Promise<WorkerRecord | undefined> =>
   reportIfSlow('the worker to start', ensureWorker(choice)).catch(() => undefined);
 
@@ -284,8 +284,8 @@ function reportGateway(options: GlobalOptions): void {
   const config = configOf(options);
   const gateway = config === undefined ? undefined : runningDetached(dataDirOf(options));
   if (gateway === undefined || gateway.config === config) return;
-  const tell = noteUnless(options.json);
-  tell(
+  const report = noteUnless(options.json);
+  report(
     `the page and the API keep their previous configuration: \`holdfast up${sameServer(options)}\` gives them this one`,
   );
 }

@@ -33,7 +33,7 @@ export interface ConnectChoice extends ServerChoice {
   /** Task queue for agents that are started. Default: `holdfast`. */
   queue?: string | undefined;
   /**
-   * How long, in milliseconds, a message is repeated while the server is away or frozen. Default 60,000. A list is told
+   * How long, in milliseconds, a message is repeated while the server is away or frozen. Default 60,000. A list fails with
    * `no_server` after 25 seconds at most.
    */
   patienceMs?: number | undefined;
@@ -132,7 +132,7 @@ export class HoldfastClient {
     return new WebhookWorkflows(this.namespaces, this.server);
   }
 
-  /** What a turn is doing, as it says itself; null if nobody answers within three seconds. */
+  /** What a turn is doing, as it says itself; null without an answer within three seconds. */
   turnState(workflowId: string): Promise<TurnState | null> {
     const { temporal: client, namespaces, server } = this;
     return turnState({ client, namespaces, server }, workflowId);

@@ -11,7 +11,7 @@ export interface ServerFacts {
   queue: string;
   /** For clients that can see the worker's process: the catalogue's error if it does not answer, or cannot be restarted. */
   findSilentWorker?: (() => HoldfastError | undefined) | undefined;
-  /** This process restarts the queue's worker when it dies. If it cannot, its user or `findSilentWorker` is told. */
+  /** This process restarts the queue's worker when it dies. If it cannot, its user or `findSilentWorker` learns why. */
   keepsWorker?: boolean | undefined;
   /** How long a request is repeated while the server is away. Default `PATIENCE_MS`. */
   patienceMs?: number | undefined;

@@ -44,7 +44,7 @@ export class SessionDirectory {
     return this.readable((client) => openWorkflows(client, TYPES, own));
   }
 
-  /** Those that have told the server that they wait for input, without those of less than a second ago. */
+  /** Those that have published that they wait for input, without those of less than a second ago. */
   async listPublished(): Promise<ReadableSessions> {
     return this.readable((client) => publishedToWait(client, TYPES, 'input'));
   }

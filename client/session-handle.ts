@@ -122,7 +122,7 @@ export class SessionHandle {
     return this.update(MESSAGES.toolResults, request, randomUUID());
   }
 
-  /** For host workers: nobody is waiting for these calls any longer. */
+  /** For host workers: these calls are not waited for any longer. */
   async cancelTools(request: CancelToolsRequest): Promise<void> {
     await this.deliver((handle) => sendSignal(handle, MESSAGES.cancelTools, request));
   }

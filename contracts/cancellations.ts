@@ -1,5 +1,5 @@
-// How a workflow tells the worker that runs it which calls it has cancelled: by a sink, which is called outside replay and
-// leaves no trace in history. The server tells an activity, too, but only with the answer to a heartbeat.
+// How a workflow reports to the worker that runs it which calls it has cancelled: by a sink, which is called outside replay and
+// leaves no trace in history. The server notifies an activity, too, but only with the answer to a heartbeat.
 
 export const CANCELLED_CALLS = 'cancelledCalls';
 
@@ -7,6 +7,6 @@ export const CANCELLED_CALLS = 'cancelledCalls';
 export type CancelledCallsSinks = {
   [CANCELLED_CALLS]: {
     /** `key` names the call within its run. */
-    tell(key: string): void;
+    report(key: string): void;
   };
 };

@@ -100,7 +100,7 @@ export function checkedId(what: string, value: unknown): string {
   });
 }
 
-/** Throws `invalid_input` for a relative path: relative to what, on a host that may be another machine, nobody has said. */
+/** Throws `invalid_input` for a relative path: relative to what, on a host that may be another machine, is not said. */
 export function checkedFolder(value: string | undefined): void {
   if (value !== undefined && !isAbsolutePath(value))
     throw new HoldfastError('invalid_input', {

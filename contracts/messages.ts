@@ -11,7 +11,7 @@ export const WORKFLOWS = {
   claim: 'claim',
   /** Internal: copies part of a large value from one machine to another. */
   carryBlob: 'carryBlob',
-  /** Internal: tells a host without agents which tools its scripts may call beside the agents. */
+  /** Internal: publishes to a host without agents which tools its scripts may call beside the agents. */
   offeredTools: 'offeredTools',
   /** Internal: what differs between two checkpoints of a host. */
   compareCheckpoints: 'compareCheckpoints',

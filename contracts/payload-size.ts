@@ -17,7 +17,7 @@ export const MAX_TURN_BYTES = 1_800_000;
 export const MAX_ERROR_BYTES = 65_536;
 /** The outcomes of calls in one answer to a host's worker, or the first of them. */
 export const MAX_RESULTS_BYTES = 1_000_000;
-/** The tools that a host without agents is told about. */
+/** The tools that a host without agents learns of. */
 export const MAX_OFFER_BYTES = 500_000;
 /** A page of a transcript ends here, or with its first message. */
 export const MAX_TRANSCRIPT_PAGE_BYTES = 524_288;

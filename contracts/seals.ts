@@ -42,7 +42,7 @@ function isSeal(value: unknown): value is Seal {
   return typeof message === 'string' && typeof id === 'string' && typeof at === 'number';
 }
 
-/** The single argument of a sealed message: nobody can recombine parts of several such payloads. */
+/** The single argument of a sealed message: parts of several such payloads cannot be recombined. */
 export interface Envelope {
   holdfastSeal: Seal | SealRecord;
   args: unknown[];
@@ -105,7 +105,7 @@ export function rememberSeal(record: SealRecord, seal: unknown, latches: boolean
   if (record.seen.length > REMEMBERED) forgetFor(record, senderOf(seal.id));
 }
 
-/** The oldest of the same sender, if there is one: a busy one costs nobody else anything. */
+/** The oldest of the same sender, if there is one: a busy one costs the others nothing. */
 function forgetFor(record: SealRecord, sender: string): void {
   const oldest = record.seen.findIndex(([id]) => senderOf(id) === sender);
   const isOnlyOne = oldest === record.seen.length - 1;

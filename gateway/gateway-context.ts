@@ -49,7 +49,7 @@ export interface GatewayContext {
   /** Null: no metrics are wanted. */
   meter: MetricMeter | null;
   /** Null: no traces are wanted. */
-  tell: ReportSpan | null;
+  reportSpan: ReportSpan | null;
 }
 
 /** For operators. No token, no message, no code. */

@@ -41,7 +41,7 @@ export interface GatewayOptions extends Omit<
   | 'images'
   | 'waits'
   | 'meter'
-  | 'tell'
+  | 'reportSpan'
 > {
   /** `ADDRESS:PORT`; port 0 picks a free one. */
   listen: string;
@@ -52,7 +52,7 @@ export interface GatewayOptions extends Omit<
   /** Takes metrics. Default: none are wanted. */
   meter?: MetricMeter | null;
   /** Takes spans. Default: no traces are wanted. */
-  tell?: ReportSpan | null;
+  reportSpan?: ReportSpan | null;
 }
 
 export interface Gateway {
@@ -103,7 +103,7 @@ export async function startGateway({ listen, names = [], ...options }: GatewayOp
 
 /** What all requests share. Throws `invalid_input`. */
 function contextOf(
-  { oidc: issuer, meter = null, tell = null, ...facts }: Omit<GatewayOptions, 'listen' | 'names'>,
+  { oidc: issuer, meter = null, reportSpan = null, ...facts }: Omit<GatewayOptions, 'listen' | 'names'>,
   over: AbortSignal,
 ): GatewayContext {
   const oidc = issuer ? new OidcAccess(issuer) : null;
@@ -122,7 +122,7 @@ function contextOf(
     audit: new ChangeAudit(facts.dataDir, (text) => facts.log.warn(text)),
     over,
     meter,
-    tell,
+    reportSpan,
   };
 }
 

@@ -207,7 +207,7 @@ function sharedParts({ options, plan, ground, made }: Composed) {
     ...{ client, connection, namespace, dataConverter },
     ...{ journal, tools, blobs, images, facts, configuration, metrics, made },
     drainMs: options.drainMs,
-    tracing: spans && { tell: spans.tell, content },
+    tracing: spans && { reportSpan: spans.reportSpan, content },
   };
 }
 

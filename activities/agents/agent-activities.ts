@@ -52,7 +52,7 @@ export function createAgentActivities(dependencies: AgentDependencies): AgentAct
     closeSessions: ({ agent, host, sessions, reason }: CloseSessionsInput) =>
       beating(async () => {
         const all = await sessionsOf(client, { agent, host, sessions });
-        // One that cannot be told keeps none of the others open.
+        // One that cannot be notified keeps none of the others open.
         const ends = await Promise.allSettled(all.map((ref) => closeSession(client.session(ref), reason)));
         const failed = ends.find((end) => end.status === 'rejected');
         if (failed) throw failed.reason;

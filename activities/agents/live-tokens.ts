@@ -86,21 +86,21 @@ export class LiveTokens {
     const onText = (text: string): void => {
       if (this.calls.get(call.agent) !== current) return;
       current.text += text;
-      this.tell({ kind: 'text', ...call, text });
+      this.publish({ kind: 'text', ...call, text });
     };
     try {
       const result = await work({ onText });
-      this.tell({ kind: 'end', ...call });
+      this.publish({ kind: 'end', ...call });
       return result;
     } catch (err) {
-      this.tell({ kind: 'reset', ...call });
+      this.publish({ kind: 'reset', ...call });
       throw err;
     } finally {
       if (this.calls.get(call.agent) === current) this.calls.delete(call.agent);
     }
   }
 
-  /** What an agent's model has written, for the server; undefined if nobody elsewhere can watch, or there is nothing. */
+  /** What an agent's model has written, for the server; undefined if it cannot be watched elsewhere, or there is nothing. */
   writtenFor(agent: string): WrittenSoFar | undefined {
     const text = this.calls.get(agent)?.text;
     if (!this.isServerShared || !text) return undefined;
@@ -113,7 +113,7 @@ export class LiveTokens {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  private tell(token: LiveToken): void {
+  private publish(token: LiveToken): void {
     for (const [socket, agent] of this.watchers) if (agent === token.agent) send(socket, token);
   }
 

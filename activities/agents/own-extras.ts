@@ -1,4 +1,4 @@
-// What a provider sent with its replies is nobody else's: another would refuse it, or could read it.
+// What a provider sent with its replies goes back to that provider only: another would refuse it, or could read it.
 import type { VisibleMessage } from '../../contracts/agents/agent';
 import { providerOf } from '../../contracts/models/reply-extras';
 

@@ -13,7 +13,7 @@ const COPIES = '.copies';
 const IMAGES = 'images';
 const SHA256 = /^[0-9a-f]{64}$/;
 const HOUR_MS = 3_600_000;
-/** A call lasts 31 days at most; after that nobody requests its arguments or result. */
+/** A call lasts 31 days at most; after that its arguments and result are not requested any more. */
 export const KEPT_MS = 32 * 24 * HOUR_MS;
 /** A delivered value may be requested once more if its delivery was cut off; a copy can be fetched again. */
 export const SPARE_MS = HOUR_MS;
@@ -23,7 +23,7 @@ export interface BlobFile {
   /** Null for copies. */
   agent: string | null;
   bytes: number;
-  /** After that nobody can request it; in milliseconds. */
+  /** After this many milliseconds it cannot be requested. */
   expiresAt: number;
   /** Not known to be needed, so it may be removed earlier. */
   isSpare: boolean;

@@ -146,7 +146,7 @@ export class BlobStore {
     const ref = { sha256: hashOf(content), bytes: content.length, at: this.place.at };
     const path = this.files.own(agent, ref.sha256);
     const needed = this.needed[kind];
-    // Before the file is looked up: from here on nobody removes it.
+    // Before the file is looked up: from here on it is not removed.
     needed.set(path, (needed.get(path) ?? 0) + 1);
     try {
       await this.write(agent, content, kind);
@@ -188,7 +188,7 @@ export class BlobStore {
     this.room.markSpare(agent, ref.bytes);
   }
 
-  /** Another machine has all of it: nobody requests a result again, unless the transfer was interrupted. */
+  /** Another machine has all of it: a result is not requested again, unless the transfer was interrupted. */
   private delivered(paths: readonly string[]): void {
     const [path] = paths;
     // If several agents have the same value, it is unknown whose was fetched.

@@ -123,7 +123,7 @@ export class BucketStore {
   }
 
   /**
-   * Throws `values_full`. While the bucket does not answer nobody is refused for that: most calls have no large values,
+   * Throws `values_full`. While the bucket does not answer no call is refused for that: most calls have no large values,
    * and need no bucket.
    */
   async checkQuota(agent: string): Promise<void> {
@@ -196,7 +196,7 @@ export class BucketStore {
 }
 
 /**
- * All objects, and the time by the clock of the bucket, which tells when each was put: that of this machine may be a month
+ * All objects, and the time by the clock of the bucket, which dates each upload: that of this machine may be a month
  * ahead. Undefined if another worker has just done the same.
  */
 export async function listWithTime(

@@ -15,7 +15,7 @@ const SHOWN_BYTES = 4_000;
 
 /**
  * The reply as recorded; its text is kept only if it is malformed. A reply that is too large becomes a malformed one:
- * nothing of it runs, and the model is told why.
+ * nothing of it runs, and the model gets the reason.
  */
 export function fitReply({ text, parsed, extras, ...rest }: ModelReply & { text: string }): ModelReply {
   const bytes = bytesOf(parsed, text);

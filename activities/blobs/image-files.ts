@@ -75,7 +75,7 @@ export function byAgent<T extends Aged>(images: readonly T[]): Map<string, T[]> 
   return found;
 }
 
-/** Those of an agent's images that nobody can ask for any more. */
+/** The images of an agent that cannot be asked for any more. */
 export async function outdated<T extends Aged>(
   images: readonly T[],
   { isGone, now }: { isGone: (() => Promise<boolean>) | null; now: number },

@@ -8,11 +8,11 @@ export const MARKS = 'of';
 /** The server that knows the agents. */
 export interface AgentsServer {
   /**
-   * Its identity, and the namespace; undefined while it cannot tell: then nothing is removed. Asked each time: another
+   * Its identity, and the namespace; undefined while it is not known: then nothing is removed. Asked each time: another
    * server may take its place at any moment.
    */
   owner: () => Promise<string | undefined>;
-  /** Whether it has forgotten the agent: nobody can ask for the conversation any more. */
+  /** Whether it has forgotten the agent: the conversation cannot be asked for any more. */
   isGone: (agent: string) => Promise<boolean>;
 }
 

@@ -1,5 +1,5 @@
 // The team's store of large values in S3, or in a server that speaks its protocol. Repeats what may pass by itself; all
-// other failures are told as `bucket_failed`.
+// other failures are reported as `bucket_failed`.
 import { addAbortSignal, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type * as Aws from '@aws-sdk/client-s3';

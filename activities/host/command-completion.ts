@@ -35,7 +35,7 @@ import { QuickEnd } from './quick-end';
 const HEARTBEAT_MS = 4_000;
 const KEEP_AGAIN_MS = 1_000;
 const LOOK_AGAIN_MS = 250;
-/** What a session is told of a later wait: enough for a screen. */
+/** The part of the view that a session gets with a later wait: enough for a screen. */
 const LATER_BYTES = 4_096;
 
 export interface CompletionOptions {
@@ -44,7 +44,7 @@ export interface CompletionOptions {
   /** Id of the data folder, for the session's workflow. */
   folderId: string;
   /** Null: no traces are wanted. */
-  tell?: ReportSpan | null | undefined;
+  reportSpan?: ReportSpan | null | undefined;
   log: (message: string, facts: object) => void;
 }
 
@@ -75,7 +75,7 @@ export class CommandCompletion {
   /** Takes over all commands that an earlier worker of this host left running; returns their number. */
   adopt(): number {
     const entries = this.journal.entries();
-    // One that was killed may have told of the yield and not written that down.
+    // One that was killed may have reported the yield without recording that.
     for (const entry of entries) this.watch({ ...entry, isAgain: true });
     return entries.length;
   }
@@ -180,7 +180,7 @@ export class CommandCompletion {
   }
 
   /**
-   * An unresponsive holder or an unreadable log does not end the command. Its callers are told, and the look is
+   * An unresponsive holder or an unreadable log does not end the command. Its callers are notified, and the look is
    * repeated until it succeeds.
    */
   private async patiently<T>(entry: JournalEntry, signal: AbortSignal, look: () => Promise<T>): Promise<T> {
@@ -212,8 +212,8 @@ export class CommandCompletion {
     const { workflowId, commandId } = entry.input;
     this.leave(entry);
     const session = this.client.workflow.getHandle(workflowId);
-    const told: Yielded = { commandId, trouble };
-    await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, told), signal);
+    const report: Yielded = { commandId, trouble };
+    await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, report), signal);
     entry.troubled = trouble !== null;
     this.keep(entry);
   }
@@ -231,8 +231,8 @@ export class CommandCompletion {
     const session = this.client.workflow.getHandle(workflowId);
     this.leave(entry);
     crashPoint('yield-due');
-    const told: Yielded = { commandId, view, ...(entry.isAgain && { later: true }) };
-    await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, told), signal);
+    const report: Yielded = { commandId, view, ...(entry.isAgain && { later: true }) };
+    await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, report), signal);
     crashPoint('yield-told');
     // Recorded after the signal: a repeated signal is ignored, but a missing one would leave the caller waiting.
     entry.yielded = true;
@@ -248,15 +248,15 @@ export class CommandCompletion {
       commandId,
       known: () => entry.wait ?? null,
       observe: (until) => this.sessions.observe(ref, until, signal),
-      tell: async ({ snapshot, reason }) => {
+      report: async ({ snapshot, reason }) => {
         const waits = snapshot.waiting !== null;
         const from = Math.max(snapshot.command?.from ?? 0, snapshot.end - LATER_BYTES);
         const view = await this.view(entry.input, snapshot, waits ? 'waiting_input' : reason, from);
-        const told: Yielded = { commandId, view, later: true };
-        // If this worker is killed now, the next one does not know whether this was told, and tells it again.
+        const report: Yielded = { commandId, view, later: true };
+        // If this worker is killed now, the next one does not know whether this was sent, and sends it again.
         entry.wait = NOT_KNOWN;
         this.keep(entry);
-        await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, told), signal);
+        await this.untilTaken(() => session.signal(SESSION_MESSAGES.yielded.name, report), signal);
         crashPoint('wait-told');
         entry.wait = waitIn(view);
         this.keep(entry);
@@ -266,7 +266,7 @@ export class CommandCompletion {
 
   /**
    * A later command may have begun in the same session since: the record is that of ours. Throws `unknown_outcome` if
-   * it is gone, and `storage_failed` while the end is not in it: nobody may be told that a command has ended while its
+   * it is gone, and `storage_failed` while the end is not in it: no caller may learn that a command has ended while its
    * record says that it runs.
    */
   private recordOf({ input: { ref, commandId } }: JournalEntry, snapshot: Snapshot): Snapshot {
@@ -282,7 +282,7 @@ export class CommandCompletion {
   }
 
   /** The session's workflow gets this view by another way. */
-  told(ref: SessionRef, view: CommandView): void {
+  noteView(ref: SessionRef, view: CommandView): void {
     if (view.commandId === null) return;
     const entry = this.watched.get(keyOf({ ref, commandId: view.commandId }))?.entry;
     const wait = waitIn(view);
@@ -308,13 +308,13 @@ export class CommandCompletion {
     return parent && commandSpan(parent, commandId);
   }
 
-  /** The life of the command in its holder, whoever has observed it. */
+  /** The life of the command in its holder, whichever process has observed it. */
   private reportSpan({ input: { ref, commandId, runtime }, traceparent }: JournalEntry): void {
     const parent = readTraceparent(traceparent);
     const record = this.sessions.commandRecord(ref, commandId);
     if (!parent || !record) return;
     const { startedAt, endedAt, exitCode, signal, lost, epoch } = record;
-    this.options.tell?.({
+    this.options.reportSpan?.({
       ...{ ...commandSpan(parent, commandId), parentSpanId: parent.spanId },
       ...{ name: `command ${runtime}`, kind: 'internal', startMs: startedAt, endMs: endedAt ?? Date.now() },
       attributes: {

@@ -18,7 +18,7 @@ export interface JournalEntry {
   yielded: boolean;
   /** Its workflow may have had a view of it already, from a worker that was killed: it takes only one that says so. */
   isAgain?: boolean;
-  /** Its workflow was told that the command's state is unknown. */
+  /** Its workflow has been notified that the command's state is unknown. */
   troubled?: boolean;
   /** Where its span belongs, as a `traceparent`; absent if nothing is traced. */
   traceparent?: string;

@@ -212,7 +212,7 @@ export class HostCalls implements HostActivities {
   /** For the session's own workflow, which then knows whether the program waits. */
   private async view(input: Asked, snapshot: Snapshot, reason?: ObserveReason): Promise<CommandView> {
     const shown = await this.viewOf(input, snapshot, reason);
-    this.of.completion.told(input.ref, shown);
+    this.of.completion.noteView(input.ref, shown);
     return shown;
   }
 

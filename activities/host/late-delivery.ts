@@ -1,10 +1,10 @@
 // A network that was cut delivers buffered data when it works again: by then the server may have given up the call and
-// told its caller that nothing was done.
+// reported to its caller that nothing was done.
 import type { Info } from '@temporalio/activity';
 import { ActivityCancelledError, ActivityNotFoundError, type Client } from '@temporalio/client';
 import { askServer, FRESH_MS } from '../../client/delivery/ask-server';
 
-/** Throws for a call that nobody waits for any more. Asks the server if the call has been under way for long. */
+/** Throws for a call that is not waited for any more. Asks the server if the call has been under way for long. */
 export async function refuseLate(
   client: Client,
   { taskToken, currentAttemptScheduledTimestampMs }: Info,

@@ -1,4 +1,4 @@
-// After its yield nobody may look at a command any more. Its session is told when its program begins to wait for input,
+// After its yield a command may not be looked at any more. Its session is notified when its program begins to wait for input,
 // and that it no longer does: inboxes, lists and webhooks ask the session.
 import type { CommandView } from '../../contracts/sessions/session';
 import type { ObserveReason, Snapshot, Until } from '../../exec/protocol';
@@ -10,7 +10,7 @@ const WAITING_MS = 15_000;
 /** The maximum for a timer. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 
-/** Of a program that waits, what tells one wait from the next; null: it does not wait. */
+/** What distinguishes a program's wait from the next one; null: it does not wait. */
 export type KnownWait = string | null;
 
 /** Differs from what any program waits for. */
@@ -29,11 +29,16 @@ export interface Follower {
   /** What the session knows by now, also by other ways. */
   known: () => KnownWait;
   observe: (until: Until) => Promise<Look>;
-  tell: (look: Look) => Promise<void>;
+  report: (look: Look) => Promise<void>;
 }
 
 /** Resolves at once when the command has ended. */
-export async function reportWaitsUntilExit({ commandId, known, observe, tell }: Follower): Promise<Snapshot> {
+export async function reportWaitsUntilExit({
+  commandId,
+  known,
+  observe,
+  report,
+}: Follower): Promise<Snapshot> {
   const isOver = ({ reason, snapshot }: Look): boolean =>
     reason === 'exit' || snapshot.command?.id !== commandId;
   for (;;) {
@@ -47,6 +52,6 @@ export async function reportWaitsUntilExit({ commandId, known, observe, tell }: 
     const later = await observe({ kind: 'exit', from: 0, timeoutMs: SETTLE_MS });
     if (isOver(later)) return later.snapshot;
     const wait = waitIn(later.snapshot);
-    if (wait === waitIn(first.snapshot) && wait !== known()) await tell(later);
+    if (wait === waitIn(first.snapshot) && wait !== known()) await report(later);
   }
 }

@@ -1,4 +1,4 @@
-// Tells hosts without agents which tools their scripts may call beside the agents: descriptions, and nothing else of the
+// Publishes to hosts without agents which tools their scripts may call beside the agents: descriptions, and nothing else of the
 // configuration.
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';

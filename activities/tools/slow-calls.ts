@@ -22,7 +22,7 @@ export class SlowCalls {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** The outcome of a recorded call; rejects once nobody waits for it. */
+  /** The outcome of a recorded call; rejects once it is not waited for any more. */
   outcomeOf(call: FollowedCall, over: AbortSignal): Promise<ToolOutcome> {
     return new Promise((resolve, reject) => {
       over.addEventListener('abort', () => reject(new Error('nobody waits for it')), { once: true });

@@ -28,7 +28,7 @@ const UNKNOWN_AGAIN = 10;
 const DEFAULT_TIMEOUT_MS = 24 * 3_600_000;
 /** From the first page of calls; longer than it takes to read all that may be open, 256 MiB over a local socket. */
 const OLD_CALLS_MS = 60_000;
-/** Nobody's id: the session answers a question that names it at once, and does not wait for calls to end. */
+/** The id of no call: the session answers a question that names it at once, and does not wait for calls to end. */
 const NO_CALL = 'none';
 /** Ids per message: a tenth of what its schema allows. */
 const MAX_ANSWERED = 1_000;
@@ -98,7 +98,7 @@ export class ToolChannel {
 interface OpenCall extends ScriptCall, FollowedCall {
   /** An earlier worker may have sent it to the session. */
   mayBeKnown: boolean;
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts when it is not waited for any more. */
   abort: AbortController;
 }
 
@@ -281,7 +281,7 @@ class SessionChannel {
     }
   }
 
-  /** The call is over: nobody needs its arguments. If this worker stops, it is still open. */
+  /** The call is over: its arguments are not needed any more. If this worker stops, it is still open. */
   private release(id: string): void {
     const blob = this.args.get(id);
     this.args.delete(id);
@@ -308,14 +308,15 @@ class SessionChannel {
     advance(call, { type: 'delivered' });
   }
 
-  /** A holder that is stopped keeps the call open, and tells nobody of it again when it continues: it is waited for. */
+  /** A holder that is stopped keeps the call open, and does not announce it again when it continues: it is waited for. */
   private async answerHolder(id: string, answer: Answer, over: AbortSignal): Promise<void> {
-    for (let isTold = false; ; isTold = true) {
+    for (let isReported = false; ; isReported = true) {
       try {
         return await this.options.sessions.answerCall(this.ref, { id, answer: { callId: id, ...answer } });
       } catch (err) {
         if (over.aborted || !isPassing(err)) throw err;
-        if (!isTold) this.options.log('a call could not be answered yet', { call: id, error: whyOf(err) });
+        if (!isReported)
+          this.options.log('a call could not be answered yet', { call: id, error: whyOf(err) });
       }
       await delay(AGAIN_MS, undefined, { signal: over });
     }
@@ -351,7 +352,7 @@ class SessionChannel {
   }
 
   /**
-   * A call continues until its session hears of the cancellation: it is told as soon as possible. False if this channel
+   * A call continues until its session hears of the cancellation: it is notified as soon as possible. False if this channel
    * is detached.
    */
   private async isCancelled(id: string, reason: string): Promise<boolean> {

@@ -25,7 +25,7 @@ export class ToolRulings {
     private readonly tools: ToolRegistry,
     private readonly policy: () => PolicySettings,
     private readonly checks: CheckCode,
-    /** With the folder that the place's path leads to now, where this machine can tell. */
+    /** With the folder that the place's path leads to now, where this machine knows it. */
     private readonly resolved: (place: Place) => Place = (place) => place,
   ) {}
 
@@ -47,7 +47,7 @@ export class ToolRulings {
     return { hold: { what: this.shown(name, args), ...rest } };
   }
 
-  /** Why it may not run here: the policy forbids it, or nobody has approved it in exactly this form. */
+  /** Why it may not run here: the policy forbids it, or it was not approved in exactly this form. */
   async refusal(call: RuledCall, approved: ToolHold | undefined): Promise<HoldfastError | undefined> {
     const { hold, denied } = await this.of(call);
     if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });

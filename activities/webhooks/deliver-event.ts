@@ -65,7 +65,7 @@ function reasonFor(err: unknown): string {
   return code ?? reasonOf(err);
 }
 
-/** The time is that of the attempt: receivers refuse old ones, so that nobody can send a recorded event again. */
+/** The time is that of the attempt: receivers refuse old ones, so that a recorded event cannot be sent again. */
 function signatureOf({
   event,
   body,

@@ -1,4 +1,4 @@
-// Where events come from: facts that stay recorded when nobody looks. The ends of turns and agents, and the notices of
+// Where events come from: facts that stay recorded when there is no reader. The ends of turns and agents, and the notices of
 // sessions and turns, which are in the server's visibility store.
 import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';

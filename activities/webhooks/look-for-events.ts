@@ -1,5 +1,5 @@
 // One look for events after another, until there are some. What was found shortly before is looked for again, because the
-// visibility store may show it late; ids tell which of it was found already.
+// visibility store may show it late; ids show which of it was found already.
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';

@@ -1,4 +1,4 @@
-// The cost of a hundred open sessions that nobody uses.
+// The cost of a hundred open sessions that are not used.
 import { setTimeout as delay } from 'node:timers/promises';
 import { LOCAL_HOST, type SessionRef } from '../../contracts/ids';
 import { below, explaining, plain, type Row } from '../measure';

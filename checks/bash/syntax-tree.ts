@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Language, Parser, type Node } from 'web-tree-sitter';
 import { compiledEntry } from '../../system/package-root';
 
-/** Nobody writes code nested deeper; anything below is not followed. */
+/** Code is not written nested deeper; anything below is not followed. */
 const MAX_DEPTH = 200;
 const MAX_NODES = 400_000;
 

@@ -33,7 +33,7 @@ def main():
         signal.setitimer(signal.ITIMER_PROF, 0)
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
-        # Freeing takes a while, too: nobody has to wait for it.
+        # Freeing takes a while, too: the result need not wait for it.
         tree = None
 
 

@@ -73,7 +73,7 @@ export const list = (items: Value[], node: EsNode): Value => ({
 /** A module's name in the form that the table of calls uses. */
 export const moduleName = (name: string): string => name.replace(/^node:/, '').replaceAll('/', '.');
 
-/** A variable of the environment, whose value nobody knows. */
+/** A variable of the environment, whose value is not known. */
 const VARIABLE = /^(?:os\.environ|os\.getenv|process\.env)\b/;
 
 /** Whether it says more than that it is unknown. */

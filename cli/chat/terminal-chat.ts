@@ -129,14 +129,14 @@ export class TerminalChat implements CommandedChat {
   interrupt(): void {
     const { agent } = this;
     this.status.isInterrupting = true;
-    agent.interrupt().catch((err: unknown) => this.tell(err));
+    agent.interrupt().catch((err: unknown) => this.printError(err));
   }
 
   print(text: string): void {
     this.screen.print(() => process.stdout.write(`${text}\n`));
   }
 
-  tell(err: unknown): void {
+  printError(err: unknown): void {
     this.screen.print(() => this.report(err));
   }
 
@@ -150,7 +150,7 @@ export class TerminalChat implements CommandedChat {
       if (/^\/(?!\/)/.test(text)) await runChatCommand(this, text);
       else await this.send(text.replace(/^\/\//, '/'), 'queue');
     } catch (err) {
-      this.tell(err);
+      this.printError(err);
     }
   }
 
@@ -172,9 +172,9 @@ export class TerminalChat implements CommandedChat {
     this.status = newStatus(this.agent.id);
     const { signal } = this.watching;
     const { agent } = this;
-    this.follow(signal).catch((err: unknown) => this.tell(err));
-    this.followTokens(signal).catch((err: unknown) => this.tell(err));
-    this.lookAround(signal).catch((err: unknown) => this.tell(err));
+    this.follow(signal).catch((err: unknown) => this.printError(err));
+    this.followTokens(signal).catch((err: unknown) => this.printError(err));
+    this.lookAround(signal).catch((err: unknown) => this.printError(err));
     // A terminated conversation cannot say so itself.
     const over = (err?: unknown): void => {
       if (!signal.aborted) void this.ended(err);
@@ -185,7 +185,7 @@ export class TerminalChat implements CommandedChat {
   private async ended(err: unknown): Promise<void> {
     // Its last message is on the way.
     await delay(RETRY_MS);
-    if (err) this.tell(err);
+    if (err) this.printError(err);
     else note('The conversation has ended.');
     // With an error it may go on: its server may be away, which has been waited for already.
     const isAway = err instanceof HoldfastError && err.code === 'no_server';
@@ -211,7 +211,7 @@ export class TerminalChat implements CommandedChat {
         return;
       } catch (err) {
         if (err instanceof HoldfastError && err.code === 'not_found') return;
-        if (!signal.aborted) this.tell(err);
+        if (!signal.aborted) this.printError(err);
         await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -248,7 +248,7 @@ export class TerminalChat implements CommandedChat {
     this.reply.clear();
     if (!result) return;
     const error = errorOf(result);
-    if (error) this.tell(error);
+    if (error) this.printError(error);
     this.print(styled('dim', `[${resultText(result)}]`));
   }
 

@@ -91,7 +91,7 @@ const SILENT = { info: (): void => undefined, warn: (): void => undefined };
 const isTerminal = ({ json }: GlobalOptions): boolean =>
   Boolean(process.stdin.isTTY && process.stdout.isTTY) && !json && process.env.TERM !== 'dumb';
 
-/** A conversation without a given name ends with its input, or its reader: nobody could come back to it. */
+/** A conversation without a given name ends with its input, or its reader: there is no name to come back to it by. */
 async function throughPipe({ agent, how }: OpenedConversation, options: ChatOptions): Promise<number> {
   leaveOnInterrupt(null, options);
   if (process.stdin.isTTY)

@@ -73,7 +73,7 @@ async function codec(options: CodecOptions): Promise<number> {
     port,
     address,
   });
-  told(server, origins, token !== null, options.json);
+  printEndpoint(server, origins, token !== null, options.json);
   const signal = await Promise.race(
     (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => once(process, name).then(() => name)),
   );
@@ -81,7 +81,12 @@ async function codec(options: CodecOptions): Promise<number> {
   return signal === 'SIGINT' ? INTERRUPTED : 0;
 }
 
-function told({ url }: CodecServer, origins: readonly string[], token: boolean, json?: boolean): void {
+function printEndpoint(
+  { url }: CodecServer,
+  origins: readonly string[],
+  token: boolean,
+  json?: boolean,
+): void {
   if (json) printJson({ url, origins, token });
   else {
     process.stdout.write(`codec endpoint   ${url}\n`);

@@ -199,19 +199,19 @@ async function interruptible(
   options: ExecOptions,
   running: Promise<CommandView>,
 ): Promise<CommandView> {
-  const tell = noteUnless(options.json);
+  const report = noteUnless(options.json);
   let presses = 0;
   const onInterrupt = (): void => {
     presses += 1;
     if (presses > 1) {
       const to = sameSession(options);
-      tell(
+      report(
         `The command keeps running: look with \`holdfast output${to}\`, end it with \`holdfast reset${to}\`.`,
       );
       process.exit(130);
     }
-    tell('Interrupting the command (Ctrl-C again leaves it running).');
-    session.input({ keys: ['ctrl-c'] }).catch((err: unknown) => tell(String(err)));
+    report('Interrupting the command (Ctrl-C again leaves it running).');
+    session.input({ keys: ['ctrl-c'] }).catch((err: unknown) => report(String(err)));
   };
   process.on('SIGINT', onInterrupt);
   try {

@@ -1,4 +1,4 @@
-// `holdfast gc`: removes what is kept for nobody any more. The worker does the same by itself.
+// `holdfast gc`: removes what is not needed any more. The worker does the same by itself.
 import { BlobFolder } from '../../activities/blobs/blob-folder';
 import { inMib } from '../../activities/blobs/blob-room';
 import { inertLine } from '../../contracts/text/inert';
@@ -43,7 +43,7 @@ async function gc(options: GcOptions): Promise<number> {
     const sessions = options.dryRun ? await retention.due() : await retention.look();
     if (!options.dryRun) await new BlobFolder(blobFolder(dataDir)).prune();
     if (options.json) printJson({ dryRun: options.dryRun ?? false, sessions: sessions.map(factsOf) });
-    else tell(sessions, options.dryRun ?? false);
+    else printRemoved(sessions, options.dryRun ?? false);
   } finally {
     host.detach();
   }
@@ -56,7 +56,7 @@ const factsOf = ({ ref, closedAt, bytes }: ClosedLongAgo): object => ({
   bytes,
 });
 
-function tell(sessions: ClosedLongAgo[], isDry: boolean): void {
+function printRemoved(sessions: ClosedLongAgo[], isDry: boolean): void {
   for (const { ref, closedAt, bytes } of sessions) {
     const when = new Date(closedAt).toISOString().slice(0, 10);
     const what = `session ${ref.session} of ${ref.agent} on ${ref.host}`;

@@ -56,7 +56,7 @@ async function rewind(agent: string, options: RewindCommandOptions): Promise<num
   };
   const rewound = await context.client.agent(agent).workspace.rewind(to, asked);
   if (options.json) printJson({ agent, dryRun: dryRun ?? false, ...rewound });
-  else await tell(context.client.agent(agent), rewound, options);
+  else await printRewind(context.client.agent(agent), rewound, options);
   return rewound.files?.notRestored ? NOT_ALL : 0;
 }
 
@@ -73,11 +73,15 @@ function partOf({ files, conversation, both }: RewindCommandOptions): RewoundPar
   });
 }
 
-async function tell(agent: AgentHandle, result: RewindResult, options: RewindCommandOptions): Promise<void> {
+async function printRewind(
+  agent: AgentHandle,
+  result: RewindResult,
+  options: RewindCommandOptions,
+): Promise<void> {
   if (result.files) printLines(changeLines(result.files.changes));
   const isDry = options.dryRun ?? false;
   const undo = (step: number): string => `holdfast rewind ${agent.id} --to ${step}${sameServer(options)}`;
-  // Only a command that still runs needs the host. What was done is told also without it.
+  // Only a command that still runs needs the host. What was done is printed also without it.
   const state = result.running.length > 0 ? await agent.ownState().catch(() => undefined) : undefined;
   const host = state?.host;
   const reset = (session: number): string =>

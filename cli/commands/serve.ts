@@ -114,7 +114,7 @@ async function serve(options: ServeOptions): Promise<number> {
     registry: () => publishedRegistry(dataDir),
     log,
     meter: await meterOf(telemetry),
-    tell: spans?.tell ?? null,
+    reportSpan: spans?.reportSpan ?? null,
   });
   const forget = recordGateway(dataDir, factsOf(gateway.url, { context, options, config }), detached);
   try {
@@ -198,7 +198,7 @@ function placesFor({ listen, detached }: ServeOptions, dataDir: string): [string
   if (listen !== undefined) return [listen];
   if (!detached) return [DEFAULT_LISTEN];
   const before = lastDetached(dataDir)?.url.replace('http://', '');
-  // Of one that was told to listen elsewhere, only the port is of interest: nobody asked for that address now.
+  // Of one that was to listen elsewhere, only the port is of interest: this command did not ask for that address.
   const samePort = before && `127.0.0.1:${before.slice(before.lastIndexOf(':') + 1)}`;
   return [samePort ?? DEFAULT_LISTEN, DEFAULT_LISTEN, '127.0.0.1:0'];
 }

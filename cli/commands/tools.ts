@@ -72,13 +72,13 @@ function print({ tools: all, servers, faults }: RegistryRecord): void {
   for (const tool of [...all].sort((a, b) => a.name.localeCompare(b.name)))
     process.stdout.write(row(tool, width));
   for (const { name, state, tools: count, fault } of servers) {
-    const told =
+    const detail =
       fault && state !== 'connected'
         ? `: ${fault}`
         : state === 'connected'
           ? `, ${counted(count, 'tool')}`
           : '';
-    note(`MCP server ${name}: ${state}${told}`);
+    note(`MCP server ${name}: ${state}${detail}`);
   }
   for (const fault of faults) note(fault);
 }

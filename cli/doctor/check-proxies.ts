@@ -25,7 +25,7 @@ export function checkProxies(dataDir: string, own = process.env): Found | undefi
   return { status: 'warn', found: used.text, next };
 }
 
-/** Of a process of the same user, as it was when that was started. Undefined where the system does not tell. */
+/** Of a process of the same user, as it was when that was started. Undefined where the system does not provide it. */
 function environmentOf(pid: number): Record<string, string> | undefined {
   try {
     const pairs = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');

@@ -103,7 +103,7 @@ async function hostsOf({ hosts }: HoldfastClient): Promise<Found | undefined> {
 
 const NEXT_FOR_SILENT = '`holdfast host show NAME` says what is wrong with one';
 
-/** What only the server knows: nothing while it cannot be reached, which another check tells. */
+/** What only the server knows: nothing while it cannot be reached, which another check reports. */
 export async function checkServerReleases(
   connect: () => Promise<HoldfastClient>,
 ): Promise<{ builds?: Found | undefined; hosts?: Found | undefined }> {

@@ -25,7 +25,7 @@ export class CopyReport {
   private last: HoldfastError | undefined;
   private began = 0;
 
-  /** @param json where it is told in JSON; null: it is told in words, on `stream` */
+  /** @param json where JSON goes; null: the report is in words, on `stream` */
   constructor(
     private readonly stream: NodeJS.WriteStream,
     private readonly json: NodeJS.WriteStream | null,
@@ -41,7 +41,7 @@ export class CopyReport {
       this.progress.moved(bytes);
     },
     wasThere: (bytes) => this.progress.wasThere(bytes),
-    ended: (outcome) => this.tell(outcome),
+    ended: (outcome) => this.report(outcome),
   };
 
   start(): void {
@@ -87,7 +87,7 @@ export class CopyReport {
     return err instanceof HoldfastError && last?.code === err.code && last.detail === err.detail;
   }
 
-  private tell(outcome: Outcome): void {
+  private report(outcome: Outcome): void {
     const path = shown(outcome.path);
     if (outcome.is === 'done') {
       this.count[`${outcome.kind}s`] += 1;

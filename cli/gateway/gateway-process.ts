@@ -50,7 +50,7 @@ export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecor
     const running = runningGateway(dataDir);
     const isWorking = running !== undefined && (await gatewayAnswers(running, SILENT_MS));
     if (isWorking && isWanted(running, choice)) return running;
-    // Nobody waits for it: its starter held this lock, and is gone.
+    // It is not waited for: its starter held this lock, and is gone.
     await killUnready(started, () => runningDetached(dataDir)?.identity);
     const before = runningDetached(dataDir);
     if (choice.listen !== undefined && portOf(before?.url) !== parseListen(choice.listen)?.port)

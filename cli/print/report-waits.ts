@@ -16,7 +16,7 @@ export async function reportWaits(
   given: GivenOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (;;) {
     await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
@@ -24,11 +24,11 @@ export async function reportWaits(
     for (const { workflowId, agent: whose, waits } of all) {
       // The same again after something else is news.
       const key = `${workflowId} ${waits?.for} ${waits?.since}`;
-      if (signal.aborted || !waits || told.has(key)) continue;
+      if (signal.aborted || !waits || reported.has(key)) continue;
       // In a pipe only what may need somebody: how long a model thinks is of interest at a terminal.
       if (!waits.trouble && !process.stderr.isTTY) continue;
       if (!waits.trouble && Date.now() - Date.parse(waits.since) < LOOK_MS) continue;
-      told.add(key);
+      reported.add(key);
       const more = waits.trouble
         ? `; ${waits.trouble}`
         : hintOf(workflowId, waits, { ...given, agent: whose });

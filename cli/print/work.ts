@@ -59,7 +59,7 @@ export interface SubAgentWork {
   usage: Usage | null;
 }
 
-type Told = Partial<
+type Details = Partial<
   Pick<Work, 'doing' | 'listed' | 'waits' | 'killed' | 'session' | 'subAgents' | 'usage' | 'failure'>
 >;
 
@@ -153,16 +153,16 @@ async function openWork(asking: Asking, info: WorkflowExecutionInfo): Promise<Wo
   const { context, questions } = asking;
   const { client } = context;
   const ref = parseSessionWorkflowId(info.workflowId);
-  const told = ref
+  const details = ref
     ? await sessionAt(asking, ref)
     : await questions.ask(() =>
         info.type === WORKFLOWS.turn ? turnAt(client, info) : agentAt(client, info),
       );
-  return { ...workOf(info), ...(told ?? (questions.areAllAsked ? {} : listedWork(info))) };
+  return { ...workOf(info), ...(details ?? (questions.areAllAsked ? {} : listedWork(info))) };
 }
 
 /** What the server itself knows; nothing if it has no such search attributes. */
-function listedWork(info: WorkflowExecutionInfo): Told {
+function listedWork(info: WorkflowExecutionInfo): Details {
   const state = attributeOf(info, SEARCH_ATTRIBUTES.state)?.replace('_', ' ');
   const waitsFor = attributeOf(info, SEARCH_ATTRIBUTES.waitsFor);
   const isWaiting = waitsFor !== undefined && waitsFor !== 'none' && state !== 'idle';
@@ -195,7 +195,7 @@ function workOf({ workflowId, type, startTime }: WorkflowExecutionInfo): Work {
   return { workflowId, type, agent, since: startTime.toISOString(), ...nothing, ...below };
 }
 
-async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Told> {
+async function agentAt(client: HoldfastClient, { workflowId }: WorkflowExecutionInfo): Promise<Details> {
   const state = await client.agent(agentIdOf(workflowId)).ownState();
   const { status, currentTurn, queued, turns, agents, usage, lastResult } = state;
   const more = queued > 0 ? `, ${counted(queued, 'more message waits', 'more messages wait')}` : '';
@@ -218,7 +218,10 @@ const subAgentWork = ({ agentId, role, status, since, result }: SubAgent): SubAg
 const BETWEEN_STEPS = 'between two steps';
 
 /** Inferred from its open activities: its steps are model calls and tool calls. */
-async function turnAt(client: HoldfastClient, { workflowId, runId }: WorkflowExecutionInfo): Promise<Told> {
+async function turnAt(
+  client: HoldfastClient,
+  { workflowId, runId }: WorkflowExecutionInfo,
+): Promise<Details> {
   const open = await pendingActivities(client.temporal, workflowId, runId);
   const [first] = open;
   if (!first) return (await approvalAt(client, workflowId)) ?? { doing: BETWEEN_STEPS };
@@ -236,7 +239,7 @@ async function quotaWaitAt(
   client: HoldfastClient,
   workflowId: string,
   { since }: PendingActivity,
-): Promise<Told> {
+): Promise<Details> {
   const { doing: trouble, since: from = since.toISOString() } = (await client.turnState(workflowId)) ?? {};
   return { doing: 'waits', waits: { for: 'quota', since: from, ...(trouble !== undefined && { trouble }) } };
 }
@@ -251,7 +254,7 @@ function troubleOf({ attempt, failure, nextAttemptAt }: PendingActivity): { trou
 }
 
 /** A turn without an activity may wait for an approval. */
-async function approvalAt(client: HoldfastClient, workflowId: string): Promise<Told | undefined> {
+async function approvalAt(client: HoldfastClient, workflowId: string): Promise<Details | undefined> {
   const [first] = await client.approvals.of(workflowId).catch(() => []);
   return first && { doing: 'waits', waits: approvalWait(first) };
 }
@@ -261,8 +264,8 @@ const approvalWait = ({ what, askedAt }: Approval): Work['waits'] => ({
   since: askedAt,
 });
 
-/** Undefined if nobody answers. */
-async function sessionAt(asking: Asking, ref: SessionRef): Promise<Told | undefined> {
+/** Undefined without an answer. */
+async function sessionAt(asking: Asking, ref: SessionRef): Promise<Details | undefined> {
   const { context, questions } = asking;
   const isHere = isLocal(context, ref.host);
   const [session, holder, host] = await Promise.all([
@@ -279,7 +282,7 @@ async function sessionAt(asking: Asking, ref: SessionRef): Promise<Told | undefi
   const waits = view?.waiting && command ? waitOf(view.waiting, command.startedAt) : null;
   const doing = [status.replace('_', ' '), command?.runtime, `epoch ${epoch}`].filter(Boolean).join(', ');
   const killed = view?.killedBy ? { at: null, ...view.killedBy } : null;
-  // What the workflow knows is what it was told last: whether that still holds, nobody can say.
+  // The workflow knows what was reported last: whether that still holds is not known.
   const last = host?.status === 'offline' ? `host ${ref.host} is offline, last known: ` : '';
   return { doing: `${last}${doing}${details}`, waits, killed, session };
 }
@@ -294,7 +297,7 @@ function hostAt(
   return asked;
 }
 
-async function look(dataDir: string, ref: SessionRef): Promise<Told> {
+async function look(dataDir: string, ref: SessionRef): Promise<Details> {
   try {
     return fromHolder(await withLocalHost(dataDir, (host) => host.status(ref)));
   } catch (err) {
@@ -314,7 +317,7 @@ const lineOf = (session: SessionState | undefined): string =>
   session?.command ? `: ${session.command.firstLine}` : '';
 
 /** The holder's own state: fresher than the workflow's. */
-function fromHolder({ command, epoch, waiting, degraded }: Snapshot): Told {
+function fromHolder({ command, epoch, waiting, degraded }: Snapshot): Details {
   if (!command) return { doing: 'nothing has run yet' };
   const since = new Date(command.startedAt).toISOString();
   const faults = degraded ? [`degraded: ${degraded}`] : [];

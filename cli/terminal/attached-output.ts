@@ -33,7 +33,7 @@ export class AttachedOutput {
     maxStringLength: MAX_STRING_LENGTH,
   });
 
-  /** @param answers whether the terminal's answers reach the program; a watcher's would reach nobody */
+  /** @param answers whether the terminal's answers reach the program; a watcher's would be lost */
   constructor(private readonly answers: boolean) {}
 
   push(chunk: Buffer): string {

@@ -111,7 +111,7 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
     if (person.json) printJson(asJson(change, decoder));
     else if (change.kind !== 'state') await write(filter.push(shownPiece(change)));
     else {
-      if (screen) tell(before, change.state, person);
+      if (screen) remarkOn(before, change.state, person);
       before = change.state;
     }
   }
@@ -119,13 +119,13 @@ async function print(place: Attachment, person: Person, screen: AttachedOutput |
 
 const IDLE = 'nothing runs here now; typing has no effect';
 
-function tell(
+function remarkOn(
   before: AttachedState,
   { epoch, running, typist }: AttachedState,
   { types, from }: Person,
 ): void {
   const hasEnded = running === null && before.running !== null;
-  // After the end of a shell (`exit`) the next command begins another, which nobody has reset.
+  // After the end of a shell (`exit`) the next command begins another, without a reset.
   if (epoch !== before.epoch)
     remark(before.running === null ? `a fresh shell: epoch ${epoch}` : `it was reset: epoch ${epoch}`);
   else if (from === null && hasEnded) remark(`the program has ended; ${IDLE}`);

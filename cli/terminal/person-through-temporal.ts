@@ -64,7 +64,7 @@ async function print(
   for (let at: number | null = null; !left.aborted;) {
     try {
       const looking = session.output(at === null ? {} : { ...PAGE, from: at, ...NEXT });
-      // Nobody waits for it once the person has left.
+      // It is not waited for once the person has left.
       looking.catch(() => undefined);
       const view = await Promise.race([looking, leaving]);
       if (!view) return true;

@@ -10,7 +10,7 @@ import type { CommandView, YieldSettings } from '../../contracts/sessions/sessio
 /** A terminal takes 4,096 bytes of a line, and as many before a program reads them. */
 const PIECE_BYTES = 3_500;
 const MAX_BYTES = 256 * 1024;
-/** Programs that start others often give them a pipe that nobody writes to. */
+/** Programs that start others often give them a pipe that is never written to. */
 const FIRST_DATA_MS = 2_000;
 const NEWLINE = 0x0a;
 

@@ -40,8 +40,8 @@ interface Outage {
   retryAt: number;
   /** When all was restarted; undefined as long as something is down. */
   restartedAt?: number | undefined;
-  /** The reason that was told last. */
-  told?: string | undefined;
+  /** The reason that was reported last. */
+  reported?: string | undefined;
   fault?: HoldfastError | undefined;
 }
 
@@ -56,14 +56,14 @@ export interface Keeping {
   stop: () => void;
 }
 
-/** With `json`, exits with the error if restarts keep failing, unless it answers others; a person is told, and may help. */
+/** With `json`, exits with the error if restarts keep failing, unless it answers others; a person is notified, and may help. */
 export function keepRunning(dataDir: string, restart: Restarts, options: KeepOptions): Keeping {
   const keeper = new Keeper(dataDir, restart, options);
   return { fault: () => keeper.fault(), stop: () => keeper.stop() };
 }
 
 class Keeper {
-  private readonly tell: (text: string) => void;
+  private readonly report: (text: string) => void;
   private readonly timer: ReturnType<typeof setInterval>;
   private isBusy = false;
   private isSilenceReported = false;
@@ -77,7 +77,7 @@ class Keeper {
     private readonly restart: Restarts,
     private readonly options: KeepOptions,
   ) {
-    this.tell = noteUnless(options.json ?? false);
+    this.report = noteUnless(options.json ?? false);
     this.timer = setInterval(() => {
       if (this.isBusy) return;
       this.isBusy = true;
@@ -117,12 +117,12 @@ class Keeper {
   private async restartMissing(isServed: boolean): Promise<void> {
     const isFirst = this.outage.failures === 0;
     if (!isServed) {
-      if (isFirst) this.tell('The Temporal server is gone; restarting it on the same database.');
+      if (isFirst) this.report('The Temporal server is gone; restarting it on the same database.');
       this.restarting = 'server';
       await this.restart.server();
     }
     if (!runningWorker(this.dataDir)) {
-      if (isFirst) this.tell('The worker is gone; starting another, which takes over its work.');
+      if (isFirst) this.report('The worker is gone; starting another, which takes over its work.');
       this.restarting = 'worker';
       await this.restart.worker();
     }
@@ -131,7 +131,7 @@ class Keeper {
   private reportSilence(): void {
     const silent = findSilentWorker(this.dataDir);
     // Not ended by us: someone may have stopped it to inspect it.
-    if (silent && !this.isSilenceReported) this.tell(silent.message);
+    if (silent && !this.isSilenceReported) this.report(silent.message);
     this.isSilenceReported = silent !== undefined;
   }
 
@@ -139,16 +139,16 @@ class Keeper {
   private async guardAgain(server: EngineRecord): Promise<void> {
     if (isGuarded(server) || performance.now() < this.guardAt) return;
     this.guardAt = performance.now() + LONGEST_PAUSE_MS;
-    this.tell('The guard of the web UI is gone or stopped; starting another.');
+    this.report('The guard of the web UI is gone or stopped; starting another.');
     await this.restart
       .server()
-      .catch((err: unknown) => this.tell(`It could not be started: ${reasonOf(err)}`));
+      .catch((err: unknown) => this.report(`It could not be started: ${reasonOf(err)}`));
   }
 
   private onEarlyEnd(what: Process): void {
     const reason = `the ${what} ended again within ${STEADY_MS / 1_000} seconds of its start`;
-    if (reason !== this.outage.told)
-      this.tell(`It is restarted less and less often: ${reason}. See ${logOf(what, this.dataDir)}`);
+    if (reason !== this.outage.reported)
+      this.report(`It is restarted less and less often: ${reason}. See ${logOf(what, this.dataDir)}`);
     this.count(reason, lastingFault(what, reason, this.dataDir), true);
   }
 
@@ -159,19 +159,20 @@ class Keeper {
     if (err instanceof HoldfastError && err.code === 'engine_stopped') return;
     const known = knownError(err);
     const reason = reasonOf(err);
-    if (reason !== this.outage.told) this.tell(`It could not be restarted, and is tried again: ${reason}`);
+    if (reason !== this.outage.reported)
+      this.report(`It could not be restarted, and is tried again: ${reason}`);
     // Whether to wait for space on a full disk is decided where the disk is watched.
     this.count(reason, toWaiting(known, this.restarting, this.dataDir), known.code !== 'storage_failed');
   }
 
-  /** @param fault what those who wait are told once several attempts in a row have failed */
-  private count(told: string, fault: HoldfastError, mayLast: boolean): void {
+  /** @param fault what those who wait get once several attempts in a row have failed */
+  private count(reason: string, fault: HoldfastError, mayLast: boolean): void {
     const { json = false, answersOthers = false } = this.options;
     const failures = this.outage.failures + 1;
     const isLasting = failures >= LASTING_FAILURES && mayLast;
     if (isLasting && json && !answersOthers) this.exit(fault);
     this.outage = {
-      ...{ failures, retryAt: performance.now() + pauseAfter(failures), told },
+      ...{ failures, retryAt: performance.now() + pauseAfter(failures), reported: reason },
       fault: isLasting && answersOthers ? fault : undefined,
     };
   }

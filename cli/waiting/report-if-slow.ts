@@ -1,4 +1,4 @@
-// Nobody at a terminal is left in silence: what takes longer than two seconds is named. In a pipe it is not: what a
+// A person at a terminal is not left in silence: what takes longer than two seconds is named. In a pipe it is not: what a
 // program reads does not depend on how fast things were.
 import { note } from '../terminal/terminal-style';
 

@@ -1,5 +1,5 @@
 // While a command waits for the embedded server: a server whose disk refuses writes neither answers nor reports it, and
-// recovers when the disk does. Only checking the disk can tell.
+// recovers when the disk does. Only a check of the disk shows that.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';

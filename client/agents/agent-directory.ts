@@ -134,20 +134,20 @@ function queryOf({ state, waitsFor, ended = false }: ListAgentsRequest): string 
 
 function entryOf(info: WorkflowExecutionInfo): AgentEntry {
   const { workflowId, runId, memo, searchAttributes, startTime, closeTime, status, parentExecution } = info;
-  const told = (name: string): string | null => {
+  const attribute = (name: string): string | null => {
     const [value] = searchAttributes[name] ?? [];
     return typeof value === 'string' ? value : null;
   };
   const isOpen = status.name === 'RUNNING';
   const message = memo?.[MESSAGE_MEMO];
   const notices = searchAttributes[SEARCH_ATTRIBUTES.notices] ?? [];
-  const hasFailed = told(SEARCH_ATTRIBUTES.waitsFor) === 'retry' && status.name !== 'CONTINUED_AS_NEW';
+  const hasFailed = attribute(SEARCH_ATTRIBUTES.waitsFor) === 'retry' && status.name !== 'CONTINUED_AS_NEW';
   return {
     id: agentIdOf(workflowId),
     workflowId,
     runId,
-    state: isOpen ? (told(SEARCH_ATTRIBUTES.state) as AgentEntry['state']) : 'ended',
-    waitsFor: isOpen ? (told(SEARCH_ATTRIBUTES.waitsFor) as AgentEntry['waitsFor']) : 'none',
+    state: isOpen ? (attribute(SEARCH_ATTRIBUTES.state) as AgentEntry['state']) : 'ended',
+    waitsFor: isOpen ? (attribute(SEARCH_ATTRIBUTES.waitsFor) as AgentEntry['waitsFor']) : 'none',
     message: typeof message === 'string' ? message : null,
     startedAt: startTime.toISOString(),
     parent: /^agent\/(.+)$/.exec(parentExecution?.workflowId ?? '')?.[1] ?? null,

@@ -91,7 +91,7 @@ export class AgentHandle {
   /**
    * Throws `invalid_input`, or `id_conflict` if an agent with this id is running, or was started with other content under
    * this `startId`.
-   * @param startId tells the same start, whose answer was lost, from another agent with this id: it starts nothing, also
+   * @param startId distinguishes the same start, whose answer was lost, from another agent with this id: it starts nothing, also
    * where the agent has ended meanwhile, or a later one with this id
    */
   async start(input: AgentInput, startId?: string): Promise<void> {

@@ -67,10 +67,10 @@ async function shellState(asking: Asking, shell: Shell): Promise<ShellState> {
   const { host, session, workflowId } = shell;
   const known = { host, session, workflowId };
   const client = await asking.namespaces.clientOf(host).catch(() => undefined);
-  const told = client && (await sessionState({ ...asking, client }, workflowId));
-  if (!told) return { ...known, status: null, command: null, waits: null, logEnd: null };
-  const { status, command, view } = told;
-  return { ...known, status, command, waits: waitOf(told, workflowId), logEnd: view?.to ?? 0 };
+  const state = client && (await sessionState({ ...asking, client }, workflowId));
+  if (!state) return { ...known, status: null, command: null, waits: null, logEnd: null };
+  const { status, command, view } = state;
+  return { ...known, status, command, waits: waitOf(state, workflowId), logEnd: view?.to ?? 0 };
 }
 
 /** Null if it does not answer within three seconds, or in another shape. */

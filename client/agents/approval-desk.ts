@@ -87,7 +87,7 @@ export class ApprovalDesk {
   }
 
   /**
-   * The same of those that answer within five seconds, with those that do not. Throws where nobody does because the server
+   * The same of those that answer within five seconds, with those that do not. Throws where none does because the server
    * is away, or this folder's own worker is silent.
    */
   async listAnswering(request: ListAnsweringRequest = {}): Promise<AnsweredApprovals> {
@@ -105,22 +105,22 @@ export class ApprovalDesk {
   }
 
   /**
-   * The same of all agents, but asks only those that have told the server that they wait: one that began to wait less
+   * The same of all agents, but asks only those that have published that they wait: one that began to wait less
    * than a second ago may be missing. `unanswered` are the workflows that do not answer within three seconds, or have
    * ended meanwhile; `unread` the namespaces of hosts that could not be read.
    */
   async listPublished(): Promise<{ waiting: WaitingApproval[]; unanswered: string[]; unread: string[] }> {
     const { namespaces } = this;
     const { found, unread } = await namespaces.found((client) => publishedToWait(client, ASKERS, 'approval'));
-    const told = await Promise.all(
+    const answers = await Promise.all(
       (await this.atHome(found)).map(async ({ client, workflowId }) => ({
         workflowId,
         waiting: await inTime(client, () => this.of(workflowId)),
       })),
     );
     return {
-      waiting: told.flatMap(({ waiting }) => waiting ?? []).sort(byAge),
-      unanswered: told.filter(({ waiting }) => waiting === null).map(({ workflowId }) => workflowId),
+      waiting: answers.flatMap(({ waiting }) => waiting ?? []).sort(byAge),
+      unanswered: answers.filter(({ waiting }) => waiting === null).map(({ workflowId }) => workflowId),
       unread: namesOf(unread),
     };
   }
@@ -163,7 +163,7 @@ export class ApprovalDesk {
     return this.answer(workflowId, MESSAGES.approve, request);
   }
 
-  /** Denies; the asker is told why. Throws `approval_unknown`. */
+  /** Denies; the asker gets the reason. Throws `approval_unknown`. */
   deny(workflowId: string, request: DenyRequest = {}): Promise<Approval> {
     return this.answer(workflowId, MESSAGES.deny, request);
   }

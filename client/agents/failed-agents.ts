@@ -47,7 +47,7 @@ export async function listFailedAgents(
 ): Promise<FailedAgent[]> {
   const ended = `CloseTime >= "${since.toISOString()}"`;
   const failed = `ExecutionStatus = "Failed" AND ${ended}`;
-  const told =
+  const waiting =
     `${SEARCH_ATTRIBUTES.waitsFor} = "retry" AND (ExecutionStatus = "Running" OR ` +
     `(ExecutionStatus = "Completed" AND ${ended}))`;
   const list = async (query: string): Promise<FailedAgent[]> => {
@@ -59,9 +59,9 @@ export async function listFailedAgents(
     return found;
   };
   try {
-    return await list(`${AGENTS} AND ((${failed}) OR (${told}))`);
+    return await list(`${AGENTS} AND ((${failed}) OR (${waiting}))`);
   } catch (err) {
-    // The server lacks the attribute: then none tells it.
+    // The server lacks the attribute: then none publishes it.
     if (lacksAttribute(err)) return list(`${AGENTS} AND ${failed}`);
     throw err;
   }

@@ -6,7 +6,7 @@ import { deliver, type Delivery } from '../delivery/deliver';
 import { runningWorkflow, type RunningWorkflow } from './model-calls';
 
 const FOLLOW_MS = 150;
-/** How often the server is asked whether an agent that tells nothing new is over. */
+/** How often the server is asked whether an agent without news is over. */
 const END_LOOK_MS = 1_000;
 
 /** A message of the conversation, with its turn's number and its place in the turn. */
@@ -56,7 +56,7 @@ export async function* followAgent(
       yield next.value;
     }
   } finally {
-    // It ends at its next step, which nobody waits for.
+    // It ends at its next step, which is not waited for.
     messages.return(undefined).catch(() => undefined);
   }
 }

@@ -23,7 +23,7 @@ export async function openWorkflows(
 export const ofAgent = (agent: string | undefined): string =>
   agent === undefined ? '' : ` AND ${SEARCH_ATTRIBUTES.agent} = "${checkedId('agent', agent)}"`;
 
-/** Those that have told the server what they wait for, and those that tell it nothing: the server lacked the attribute. */
+/** Those that have published that they wait for this, and those that publish nothing: the server lacked the attribute. */
 export async function publishedToWait(
   client: Client,
   types: readonly string[],

@@ -1,5 +1,5 @@
 // Runs that the server's own reset has replaced. It closes them as terminated, and another run, which begins with a part of
-// their history, goes on under the same id: neither waiters nor the parent are told, because nothing has ended.
+// their history, goes on under the same id: neither waiters nor the parent are notified, because nothing has ended.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { describeWorkflow, type DescribedWorkflow } from '../delivery/list-workflows';
 

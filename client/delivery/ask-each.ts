@@ -16,7 +16,7 @@ export interface Unanswered<One> {
 }
 
 interface AskEachOptions {
-  /** Where nobody has answered after five seconds: waits on for the first answer, or for all errors. Default false. */
+  /** Where none has answered after five seconds: waits on for the first answer, or for all errors. Default false. */
   untilOneAnswers?: boolean;
 }
 

@@ -1,5 +1,5 @@
 // The SDK repeats a failed request after a pause, also on a connection that has been closed meanwhile: there grpc-js
-// throws, in a timer, where nobody can catch it. This ends such a repetition as cancelled.
+// throws, in a timer, where it cannot be caught. This ends such a repetition as cancelled.
 import {
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
@@ -122,7 +122,7 @@ const endLate: Interceptor = (options, nextCall) => {
 
 /**
  * The SDK's own repetition of requests, for connections that are closed while requests are open.
- * @param contact is told when the server is away
+ * @param contact hears when the server is away
  * @param patienceMs how long it goes on while the server is away, and then reads have a deadline; default: about 25 s
  */
 export const closableRequests = (contact: Contact = {}, patienceMs = Infinity): Interceptor[] => [

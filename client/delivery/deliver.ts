@@ -20,7 +20,7 @@ const PAUSE_MS = 100;
 const CUT_OFF_MS = 5_000;
 /** A call that waited this long was accepted: its patience starts again. */
 const HEARD_MS = 10_000;
-/** Nobody likes to wait longer than this without a word. */
+/** A person should not wait longer than this without a word. */
 const DELAY_MS = 2_000;
 
 export interface Delivery extends Watched {
@@ -32,13 +32,13 @@ export interface Delivery extends Watched {
 
 /**
  * Throws the catalogue's error that the other side answered with; `no_server` after a minute (`patienceMs`) without one;
- * `no_worker` if nobody polls a task queue; `not_found` for a workflow that does not exist or has ended;
+ * `no_worker` if no worker polls a task queue; `not_found` for a workflow that does not exist or has ended;
  * `namespace_missing`; the signal's reason once that aborts.
  */
 export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<T> {
   // Patience starts with the first failure: the call may have waited much longer before that.
   let failingSince: number | undefined;
-  let isTold = false;
+  let isReported = false;
   for (;;) {
     to.signal?.throwIfAborted();
     const sentAt = performance.now();
@@ -47,14 +47,15 @@ export async function deliver<T>(to: Delivery, send: () => Promise<T>): Promise<
     } catch (err) {
       const now = performance.now();
       if (failingSince === undefined || (wasSentOn(err) && now - sentAt > HEARD_MS)) failingSince = now;
-      // Asked once for both: a workflow that starts between two looks would be told as one that has ended.
+      // Asked once for both: a workflow that starts between two looks would be reported as one that has ended.
       const found =
         err instanceof WorkflowNotFoundError ? await describe(to.client, to.workflowId) : undefined;
       const failingMs = now - failingSince;
-      const told = failingMs > patienceMs(err, to, found) && (await explained(err, to, found, failingMs));
-      if (told) throw told as Error;
-      if (!isTold && failingMs > DELAY_MS) {
-        isTold = true;
+      const explanation =
+        failingMs > patienceMs(err, to, found) && (await explained(err, to, found, failingMs));
+      if (explanation) throw explanation as Error;
+      if (!isReported && failingMs > DELAY_MS) {
+        isReported = true;
         to.server.onDelay?.(isAway(err) ? `the server at ${to.server.address}` : reasonOf(err));
       }
       const pauseMs = to.signal && fromFailure(err)?.code === 'session_closed' ? CUT_OFF_MS : PAUSE_MS;
@@ -92,7 +93,7 @@ async function explained(
     // The server says the same of a task that a stopped worker took and never answered.
     const failing = await describe(client, workflowId);
     const stuck = failing && (await findStuck(client, failing));
-    // On a busy machine several tasks may time out. The server still tells of them while the next ones are completed.
+    // On a busy machine several tasks may time out. The server still reports them while the next ones are completed.
     if (failing && !stuck && failingMs <= PATIENCE_MS) return undefined;
     return stuck?.how === 'times out'
       ? new HoldfastError('worker_silent', { taskQueue: queueOf(failing) ?? server.queue, got: stuck.got })
@@ -124,7 +125,7 @@ const wasCutOff = (err: unknown): boolean =>
 async function withWorkerCheck<T>(to: Delivery, send: () => Promise<T>, graceMs: number): Promise<T> {
   const over = new AbortController();
   try {
-    // Aborts both: a call that nobody waits for would otherwise be retried forever, even on a closed connection.
+    // Aborts both: a call that is not waited for would otherwise be retried forever, even on a closed connection.
     return await to.client.withAbortSignal(over.signal, () =>
       Promise.race([send(), new WorkerWatch(to, graceMs).untilUnable(over.signal)]),
     );

@@ -7,7 +7,7 @@ import type { MessageContent } from '../../contracts/message-content';
 
 const MARK_CHARS = 16;
 
-/** A codec that can tell texts apart without disclosing them: ids of updates are never encrypted. */
+/** A codec that can distinguish texts without disclosing them: ids of updates are never encrypted. */
 interface Fingerprinting extends PayloadCodec {
   fingerprint(text: string): string;
 }

@@ -1,4 +1,4 @@
-// The entries of an agent's own history: its turns, and the waits for approvals that its turns and sessions told it.
+// The entries of an agent's own history: its turns, and the waits for approvals that its turns and sessions reported to it.
 import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { WORKFLOWS } from '../../contracts/messages';
 import type { TurnInput, TurnResult } from '../../contracts/agents/agent';
@@ -15,7 +15,7 @@ export interface FoundTurn extends TurnPlace {
   workflowId: string;
   /** Null before it runs. */
   runId: string | null;
-  told: TimeLineEntry;
+  entry: TimeLineEntry;
 }
 
 /** @param newest id of the agent's newest run: only its messages have a place in the conversation */
@@ -51,8 +51,8 @@ function foundTurn(
   const firstMessage = earlier?.runId === newest ? earlier.count : null;
   const text = `Turn ${turn}: ${label(message ?? '')}`.trim();
   const make = entry({ workflowId, turn, message: firstMessage });
-  const told = make('turn', { at: timeOf(event.eventTime), until: null, text });
-  return { workflowId, runId: null, turn, firstMessage, told };
+  const made = make('turn', { at: timeOf(event.eventTime), until: null, text });
+  return { workflowId, runId: null, turn, firstMessage, entry: made };
 }
 
 async function close(run: Run, event: HistoryEvent, turns: Map<string, FoundTurn>): Promise<void> {
@@ -65,19 +65,19 @@ async function close(run: Run, event: HistoryEvent, turns: Map<string, FoundTurn
     event.childWorkflowExecutionTimedOutEventAttributes;
   const turn = turns.get(ended?.workflowExecution?.workflowId ?? '');
   if (!turn) return;
-  turn.told.durationMs = Math.max(0, timeOf(event.eventTime) - Date.parse(turn.told.at));
+  turn.entry.durationMs = Math.max(0, timeOf(event.eventTime) - Date.parse(turn.entry.at));
   const result = await firstOf<TurnResult>(
     { ...run, workflowId: turn.workflowId },
     completed?.result?.payloads,
   );
-  turn.told.outcome = completed ? (result?.reason ?? null) : 'failed';
+  turn.entry.outcome = completed ? (result?.reason ?? null) : 'failed';
 }
 
-/** A question is open from when it was asked until its asker tells of it no longer. */
+/** A question is open from when it was asked until its asker reports it no longer. */
 export async function approvalWaits(runs: readonly Run[]): Promise<TimeLineEntry[]> {
   const open = new Map<string, { asked: Approval; workflowId: string }>();
   const entries: TimeLineEntry[] = [];
-  const tell = (
+  const addWait = (
     { asked, workflowId }: { asked: Approval; workflowId: string },
     until: number | null,
   ): void => {
@@ -94,11 +94,11 @@ export async function approvalWaits(runs: readonly Run[]): Promise<TimeLineEntry
       if (workflowId === undefined || !waiting) continue;
       for (const [key, one] of open)
         if (one.workflowId === workflowId && !waiting.some(({ id }) => id === one.asked.id)) {
-          tell(one, timeOf(event.eventTime));
+          addWait(one, timeOf(event.eventTime));
           open.delete(key);
         }
       for (const asked of waiting) open.set(`${workflowId} ${asked.id}`, { asked, workflowId });
     }
-  for (const one of open.values()) tell(one, null);
+  for (const one of open.values()) addWait(one, null);
   return entries;
 }

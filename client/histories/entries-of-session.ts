@@ -74,14 +74,14 @@ async function commandEntries({ base, input, sent }: Command): Promise<TimeLineE
   const firstLine = input?.code?.trim().split('\n', 1)[0] ?? 'a command';
   const text = label(`${input?.runtime ?? 'terminal'}: ${firstLine}`);
   const whole = { ...last, scheduledAt: first.scheduledAt };
-  const told = lasting(whole, { ...base, kind: 'command', text, outcome: outcomeOf(last, view) });
+  const command = lasting(whole, { ...base, kind: 'command', text, outcome: outcomeOf(last, view) });
   const overtakes = sent.slice(1).flatMap((span, index) => {
     const before = sent[index];
     if (before?.fate == null || before.failure === undefined) return [];
     const at = before.endedAt ?? span.scheduledAt;
     return [entry(base)('taken_over', { at, until: span.startedAt ?? span.scheduledAt, text: TAKEN_OVER })];
   });
-  return [told, ...overtakes];
+  return [command, ...overtakes];
 }
 
 function outcomeOf(
@@ -115,8 +115,8 @@ async function yields(run: Run): Promise<Look[]> {
   for (const event of run.events) {
     const signal = event.workflowExecutionSignaledEventAttributes;
     if (signal?.signalName !== SESSION_MESSAGES.yielded.name) continue;
-    const told = await firstOf<Yielded>(run, signal.input?.payloads);
-    looks.push(...lookOf(timeOf(event.eventTime), told?.view));
+    const yielded = await firstOf<Yielded>(run, signal.input?.payloads);
+    looks.push(...lookOf(timeOf(event.eventTime), yielded?.view));
   }
   return looks;
 }

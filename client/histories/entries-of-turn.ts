@@ -91,9 +91,9 @@ function addSpawns(facts: TurnFacts, spawns: readonly Spawned[], base: Base): vo
   const make = entry(base);
   for (const { key, at, until, isRefused } of spawns) {
     const made = make('tool', { at, until, text: 'Start of a sub-agent' });
-    const told = { ...made, outcome: isRefused ? 'error' : null };
-    facts.entries.push(told);
-    facts.calls.set(key, told);
+    const tool = { ...made, outcome: isRefused ? 'error' : null };
+    facts.entries.push(tool);
+    facts.calls.set(key, tool);
   }
 }
 
@@ -102,9 +102,9 @@ async function addCall(facts: TurnFacts, span: ActivitySpan, base: Base): Promis
   const { session, isError } = (await span.result<ToolResult>()) ?? {};
   const text = `Tool ${label(call?.tool ?? 'call')}`;
   const outcome = isError ? 'error' : outcomeOf(span);
-  const told = lasting(span, { ...base, kind: 'tool', text, outcome });
-  facts.entries.push(told);
-  if (key !== undefined) facts.calls.set(key, told);
+  const made = lasting(span, { ...base, kind: 'tool', text, outcome });
+  facts.entries.push(made);
+  if (key !== undefined) facts.calls.set(key, made);
   if (session) facts.sessions.push({ host: settings?.host ?? 'local', session: session.session });
 }
 

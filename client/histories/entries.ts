@@ -3,7 +3,7 @@ import type { TimeLineEntry } from '../../contracts/gateway/time-line';
 import type { ActivitySpan } from './activity-spans';
 import { timeOf, type HistoryEvent, type Run } from './read-runs';
 
-/** With what is not told. */
+/** With what readers do not get. */
 export interface OwnEntry extends TimeLineEntry {
   /** Of a kill: the worker's process, which several histories may have missed at the same time. */
   process?: string | null;
@@ -28,9 +28,9 @@ export const entry =
 /** From when it was asked for to its end: what waited for a worker is part of it. */
 export const lasting = (
   { scheduledAt, endedAt }: ActivitySpan,
-  told: Omit<TimeLineEntry, 'at' | 'durationMs'>,
+  facts: Omit<TimeLineEntry, 'at' | 'durationMs'>,
 ): TimeLineEntry => ({
-  ...told,
+  ...facts,
   at: iso(scheduledAt),
   durationMs: endedAt === null ? null : Math.max(0, endedAt - scheduledAt),
 });
@@ -80,20 +80,20 @@ function lastSign(
     .at(-1);
 }
 
-/** One death may be told by several histories: it was within all the times that they tell. */
+/** One death may be in several histories: it was within all the times that they give. */
 export function oneOfEachKill(entries: readonly OwnEntry[]): TimeLineEntry[] {
   const kills = new Map<string, OwnEntry>();
   const kept: OwnEntry[] = [];
-  for (const { process, ...told } of entries) {
+  for (const { process, ...own } of entries) {
     const known = process == null ? undefined : kills.get(process);
     if (!known) {
-      kept.push(told);
-      if (process != null) kills.set(process, told);
+      kept.push(own);
+      if (process != null) kills.set(process, own);
       continue;
     }
     const end = (of: OwnEntry): number => Date.parse(of.at) + (of.durationMs ?? 0);
-    const at = Math.max(Date.parse(known.at), Date.parse(told.at));
-    const until = Math.max(at, Math.min(end(known), end(told)));
+    const at = Math.max(Date.parse(known.at), Date.parse(own.at));
+    const until = Math.max(at, Math.min(end(known), end(own)));
     Object.assign(known, { at: iso(at), durationMs: until - at });
   }
   return kept;

@@ -40,7 +40,10 @@ export async function readTimeLine(
   const budget = new Budget(maxEvents);
   const own = (await readRunsBefore({ client, workflowId, runId }, budget)).reverse();
   const turns = await turnsOf(own, runId);
-  const entries: OwnEntry[] = closed([...turns.map(({ told }) => told), ...(await approvalWaits(own))], own);
+  const entries: OwnEntry[] = closed(
+    [...turns.map(({ entry: made }) => made), ...(await approvalWaits(own))],
+    own,
+  );
   for (const run of own) entries.push(...silentTasks(run, entry({ workflowId, turn: null, message: null })));
 
   const calls = new Map<string, TimeLineEntry>();
@@ -48,7 +51,7 @@ export async function readTimeLine(
   await inOrder(turns.toReversed(), budget, async (turn) => {
     const { runs, facts } = await ofTurn(client, turn, budget);
     entries.push(...closed(facts.entries, runs));
-    for (const [key, told] of facts.calls) calls.set(key, told);
+    for (const [key, call] of facts.calls) calls.set(key, call);
     for (const { host, session } of facts.sessions) used.add(sessionWorkflowId({ agent, host, session }));
   });
   const born = timeOf(own[0]?.events[0]?.eventTime);
@@ -56,9 +59,9 @@ export async function readTimeLine(
   const callOf = (commandId: string): CallOfCommand => {
     // A script that is run again once its packages are installed has ids below its own.
     const key = calls.has(commandId) ? commandId : commandId.replace(/\/(again|install\/\d+)$/, '');
-    const told = calls.get(key);
-    if (told) withCommand.add(key);
-    return { turn: told?.turn ?? null, message: told?.message ?? null };
+    const call = calls.get(key);
+    if (call) withCommand.add(key);
+    return { turn: call?.turn ?? null, message: call?.message ?? null };
   };
   await inOrder(await sessionsOf(namespaces, agent, { born, used }), budget, async (ref) => {
     const { host, session } = ref;
@@ -67,10 +70,10 @@ export async function readTimeLine(
   });
   // The command says more than the call that ran it.
   const dropped = new Set([...withCommand].map((key) => calls.get(key)));
-  const items = oneOfEachKill(entries.filter((told) => !dropped.has(told)))
-    .filter((told) => Date.parse(told.at) >= born)
+  const items = oneOfEachKill(entries.filter((item) => !dropped.has(item)))
+    .filter((item) => Date.parse(item.at) >= born)
     .sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
-  return { items: items.map((told) => placed(told, turns)), truncated: budget.isExceeded };
+  return { items: items.map((item) => placed(item, turns)), truncated: budget.isExceeded };
 }
 
 async function ofTurn(
@@ -88,15 +91,15 @@ function closed(entries: TimeLineEntry[], runs: readonly Run[]): TimeLineEntry[]
   const last = runs.at(-1);
   const end = last ? endOf(last) : null;
   if (end === null) return entries;
-  for (const told of entries) told.durationMs ??= Math.max(0, end - Date.parse(told.at));
+  for (const item of entries) item.durationMs ??= Math.max(0, end - Date.parse(item.at));
   return entries;
 }
 
 /** What has no place of its own is shown where its turn was. */
-function placed(told: TimeLineEntry, turns: readonly FoundTurn[]): TimeLineEntry {
-  if (told.message !== null || told.turn === null) return told;
-  const turn = turns.find(({ turn: number }) => number === told.turn);
-  return { ...told, message: turn?.firstMessage ?? null };
+function placed(item: TimeLineEntry, turns: readonly FoundTurn[]): TimeLineEntry {
+  if (item.message !== null || item.turn === null) return item;
+  const turn = turns.find(({ turn: number }) => number === item.turn);
+  return { ...item, message: turn?.firstMessage ?? null };
 }
 
 interface SessionRun extends RunRef {

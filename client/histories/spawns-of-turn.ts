@@ -26,9 +26,9 @@ export async function spawnsOfTurn(run: Run): Promise<Spawned[]> {
       const { agents = [] } = (await firstOf<SpawnAgentsSignal>(to, sent.input?.payloads)) ?? {};
       for (const { key } of agents) spawned.set(key, { key, at, until: null, isRefused: false });
     }
-    const told = event.workflowExecutionSignaledEventAttributes;
-    if (told?.signalName !== TURN_MESSAGES.agentsSpawned.name) continue;
-    const { agents = [] } = (await firstOf<AgentsSpawnedSignal>(run, told.input?.payloads)) ?? {};
+    const signal = event.workflowExecutionSignaledEventAttributes;
+    if (signal?.signalName !== TURN_MESSAGES.agentsSpawned.name) continue;
+    const { agents = [] } = (await firstOf<AgentsSpawnedSignal>(run, signal.input?.payloads)) ?? {};
     for (const { key, fault } of agents) {
       const asked = spawned.get(key);
       if (asked) Object.assign(asked, { until: at, isRefused: fault !== undefined });

@@ -73,8 +73,8 @@ export class HostDirectory {
   }
 
   /**
-   * Throws `unknown_host`, and `host_offline` where it is known and gone: a command for a host that nobody knows would
-   * wait for it in vain, in a session that nobody closes.
+   * Throws `unknown_host`, and `host_offline` where it is known and gone: a command for an unknown host would
+   * wait for it in vain, in a session that is never closed.
    */
   require(host: string): Promise<void> {
     return patiently(() => this.check(host));

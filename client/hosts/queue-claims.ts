@@ -17,7 +17,7 @@ import { describeWorkflow, type DescribedWorkflow } from '../delivery/list-workf
 const isPlain = ({ metadata }: Payload): boolean =>
   Buffer.from(metadata?.[METADATA_ENCODING_KEY] ?? []).toString() === 'json/plain';
 
-/** How long a claim lasts that only tells the time: its maker may be killed before it frees it. */
+/** How long a claim lasts that only reads the time: its maker may be killed before it frees it. */
 const TIME_TOLD = '1 minute';
 
 /** A valid claim. */
@@ -35,7 +35,7 @@ export class QueueClaims {
     private readonly agentsQueue: string,
   ) {}
 
-  /** The claim of a queue; null if nobody has claimed it. */
+  /** The claim of a queue; null if it is not claimed. */
   async read(taskQueue: string): Promise<Claim | null> {
     try {
       const found = await describeWorkflow(this.client, claimWorkflowId(taskQueue));
@@ -88,11 +88,11 @@ export class QueueClaims {
   }
 
   /**
-   * The server's time, in milliseconds since 1970: a claim that nobody else makes tells it. For comparisons with other times
+   * The server's time, in milliseconds since 1970: a claim under a name of its own shows it. For comparisons with other times
    * of the server, since the clock of a machine may be wrong by hours.
    */
   async serverTime(facts: ClaimFacts): Promise<number> {
-    // A name of its own: one that could not be freed would tell the time of long ago.
+    // A name of its own: one that could not be freed would show the time of long ago.
     const key = `time.${facts.instance}.${randomUUID()}`;
     const claim = await this.make(key, facts, TIME_TOLD);
     await this.free(key, claim, 'it has told the time');

@@ -1,4 +1,4 @@
-// One agent as its events tell it: recorded messages by index, and the reply that is being written.
+// One agent as its events show it: recorded messages by index, and the reply that is being written.
 import { batch, useSignal, type Signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -8,7 +8,7 @@ import { callApi, isOutOfReach, pathOf, problemOf, type ProblemText } from './ca
 import { followEvents, type Handlers } from './event-streams';
 import { MessageLog } from './message-log';
 
-/** Stands for what was written while nobody looked, as the gateway writes it. */
+/** Stands for what was written while it was not followed, as the gateway writes it. */
 const GAP = '\u2026';
 
 /** The id of the agent whose conversation is shown. */
@@ -88,7 +88,7 @@ class AgentFollowing {
         state: (state: AgentOverview) => this.onState(state),
       },
       whileSeen: true,
-      // What was written meanwhile is not told again before it is recorded.
+      // What was written meanwhile is not sent again before it is recorded.
       onReopen: () => {
         if (live.value !== '') live.value += GAP;
       },
@@ -122,7 +122,7 @@ const handlersFor = ({ live, ended }: AgentStream, log: MessageLog): Handlers =>
     live.value = token.kind === 'text' ? live.value + token.text : '';
   },
   turn_ended: () => (live.value = ''),
-  // A call that was terminated may not tell its own end before this one.
+  // A call that was terminated may not report its own end before this one.
   ended: ({ how }: { how: string }) =>
     batch(() => {
       log.draw();

@@ -53,7 +53,7 @@ export const whenLost =
     throw new ApiProblem(0, problem);
   };
 
-/** The problem that an answer other than 2xx tells of. 401 makes the page ask for a log-in. */
+/** The problem in an answer other than 2xx. 401 makes the page ask for a log-in. */
 export async function problemOfAnswer(answer: Response, path: string): Promise<ApiProblem> {
   if (answer.status === 401 && path !== '/v1/login') isSignedIn.value = false;
   return new ApiProblem(answer.status, problemIn(await answer.text().catch(() => ''), answer.status));

@@ -34,9 +34,9 @@ interface StreamOptions {
   handlers: Handlers;
   /** Only while the page is in view: it keeps one of the six connections that a browser has for all its tabs. */
   whileSeen?: boolean;
-  /** Of each connection but the first: what was told in between and not recorded is lost. */
+  /** Of each connection but the first: what was sent in between and not recorded is lost. */
   onReopen?: () => void;
-  /** Told in place of the page when what is shown may be old. */
+  /** Called, in place of the page's own note, when what is shown may be old. */
   onTrouble?: (hasTrouble: boolean) => void;
   /** The event after which there are no others. */
   last?: string;
@@ -113,12 +113,12 @@ class EventStream {
     if (this.isOver) return;
     if (this.source?.readyState !== EventSource.CLOSED) return this.trouble(true);
     // By then the next connection may be there.
-    const tell = (): void => {
+    const noteTrouble = (): void => {
       if (!this.isOver && this.source && this.source.readyState !== EventSource.OPEN) this.trouble(true);
     };
     const { check = () => callApi('GET', '/v1/me') } = this.options;
     const refused = this.source;
-    const answered = Promise.race([check().then(tell, tell), pause(LONGEST_WAIT_MS)]);
+    const answered = Promise.race([check().then(noteTrouble, noteTrouble), pause(LONGEST_WAIT_MS)]);
     const again = async (): Promise<void> => {
       // It may end the stream.
       await answered;

@@ -11,7 +11,7 @@ export interface Loaded<Answer> {
   reload: () => void;
 }
 
-interface Told<Answer> {
+interface Listener<Answer> {
   answer: (answer: Answer) => void;
   problem: (problem: ProblemText) => void;
 }
@@ -28,7 +28,7 @@ export class Reading<Answer> {
 
   constructor(
     private readonly ask: (signal: AbortSignal) => Promise<Answer>,
-    private readonly told: Told<Answer>,
+    private readonly listener: Listener<Answer>,
   ) {
     this.readAnew();
   }
@@ -62,9 +62,9 @@ export class Reading<Answer> {
     let fault: unknown;
     try {
       const answer = await this.ask(signal);
-      if (!signal.aborted) this.told.answer(answer);
+      if (!signal.aborted) this.listener.answer(answer);
     } catch (err) {
-      if (!signal.aborted) this.told.problem(problemOf(err));
+      if (!signal.aborted) this.listener.problem(problemOf(err));
       fault = err;
     }
     if (!signal.aborted) this.goOn(fault);
@@ -90,7 +90,7 @@ export function useLoaded<Answer>(path: string, everyMs?: number): Loaded<Answer
         value.value = answer;
         problem.value = null;
       },
-      problem: (told) => (problem.value = told),
+      problem: (found) => (problem.value = found),
     });
     reading.current = current;
     const look = (): void => void (document.hidden || current.refresh());

@@ -29,9 +29,9 @@ const HANDLERS = {
       inbox.value = items;
       unreadNamespaces.value = unread;
     });
-    tell(items, known);
+    showNews(items, known);
   },
-  trouble: (told: OverviewTrouble) => void (overviewTrouble.value = told),
+  trouble: (trouble: OverviewTrouble) => void (overviewTrouble.value = trouble),
   agents: ({ items }: { items: AgentEntry[] }) => void (openAgents.value = items),
 };
 
@@ -46,7 +46,7 @@ export function followOverview({ name, role, agents }: Me): void {
 
 /**
  * What another command of the same session asks is another one. When it began to wait is not: some print meanwhile. A
- * failure is told by its time: the next one may have the same text, and the text of one may be learnt later.
+ * failure is distinguished by its time: the next one may have the same text, and the text of one may be learnt later.
  */
 export const keyOf = ({ kind, agent, approval, session, since }: InboxItem): string =>
   [kind, agent, approval?.key ?? (session ? keyOfPrompt(session) : since)].join(' ');
@@ -55,7 +55,7 @@ const keyOfPrompt = ({ workflowId, prompt, echo }: NonNullable<InboxItem['sessio
   [workflowId, prompt?.command, echo].join(' ');
 
 /** A note of the browser about what is new, if the person allowed it. */
-function tell(items: InboxItem[], known: InboxItem[] | null): void {
+function showNews(items: InboxItem[], known: InboxItem[] | null): void {
   document.title = items.length > 0 ? `(${items.length}) Holdfast` : 'Holdfast';
   if (known === null || !('Notification' in window) || Notification.permission !== 'granted') return;
   const before = new Set(known.map(keyOf));

@@ -1,5 +1,5 @@
 // A stream of events that the tabs of a browser share, because it has only six connections to a gateway for all of them. The
-// tab that has the lock follows it, and tells the others; when that tab goes, another one gets the lock.
+// tab that has the lock follows it, and forwards its events to the others; when that tab goes, another one gets the lock.
 import { callApi } from './call-api';
 import { followEvents, setTrouble, SILENT_MS, type Handlers } from './event-streams';
 
@@ -68,7 +68,7 @@ class SharedStream {
   }
 
   private follow(): () => void {
-    const told = Object.keys(this.handlers).map((event): [string, (data: never) => void] => [
+    const forwarding = Object.keys(this.handlers).map((event): [string, (data: never) => void] => [
       event,
       (data) => {
         this.take(event, data);
@@ -77,7 +77,7 @@ class SharedStream {
     ]);
     const alive = (data: unknown): void => this.say({ kind: 'event', event: 'alive', data });
     return followEvents(this.path, {
-      handlers: { ...Object.fromEntries(told), alive },
+      handlers: { ...Object.fromEntries(forwarding), alive },
       onTrouble: (has) => this.onTrouble(has),
     });
   }

@@ -17,13 +17,13 @@ import { howMany } from '../text/how-many';
 export const linesText = ({ insertions, deletions }: FileChange): string =>
   insertions === undefined ? '' : `+${insertions} -${deletions ?? 0}`;
 
-interface Told {
+interface Words {
   text: string;
   /** Whether there is a difference to look at. */
   hasDiff: boolean;
 }
 
-/** What a checkpoint tells people; null where that is nothing: the step changed no files. */
+/** What a person reads of a checkpoint; null where that is nothing: the step changed no files. */
 export function checkpointWords({
   before,
   step,
@@ -32,7 +32,7 @@ export function checkpointWords({
   before?: true;
   step: number;
   outcome: CheckpointOutcome;
-}): Told | null {
+}): Words | null {
   const text = outcomeText(outcome);
   if (outcome.state !== 'kept') return { text: `${text} (step ${step})`, hasDiff: false };
   if (before || (outcome.changes && changedIn(outcome.changes) === 0)) return null;
@@ -42,7 +42,7 @@ export function checkpointWords({
 /** The moment that a rewind brings back. */
 export const momentText = (step: number): string => (step === 0 ? 'the beginning' : `step ${step}`);
 
-export function rewindWords({ to, keeps, files }: Message & { role: 'rewind' }): Told {
+export function rewindWords({ to, keeps, files }: Message & { role: 'rewind' }): Words {
   const back = `back to ${momentText(to)}`;
   if (!files) return { text: `${back}: the conversation; files stayed as they were`, hasDiff: false };
   const what = keeps === undefined ? 'files' : 'files and conversation';

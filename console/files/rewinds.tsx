@@ -52,7 +52,7 @@ export function RewindsOfAgent({ id, asking, messages, isEnded, isWorking }: Rew
     });
   return (
     <>
-      <p class="told" role="status">
+      <p class="outcome" role="status">
         {last && (
           <>
             {resultWords(last.result)}{' '}

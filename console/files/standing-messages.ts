@@ -19,7 +19,7 @@ export function takenBack(messages: readonly Message[]): Set<number> {
   );
 }
 
-/** Whether it tells of files and nothing else. */
+/** Whether it is about files and nothing else. */
 const isOfFiles = (message: Message): boolean =>
   message.role === 'checkpoint' || (message.role === 'rewind' && message.keeps === undefined);
 

@@ -54,7 +54,7 @@ interface WorkProps {
   isEnded: boolean;
 }
 
-/** What was said and done, what the agent does now, and what a person can tell it. */
+/** What was said and done, what the agent does now, and what a person can send it. */
 function Work({ id, stream, isEnded }: WorkProps): VNode {
   const { messages, live, isMissing } = stream;
   const state = stream.overview.value;
@@ -106,7 +106,7 @@ function Work({ id, stream, isEnded }: WorkProps): VNode {
   );
 }
 
-/** While nobody has gone on or put it away; of one that has ended, the inbox knows that. */
+/** Until the agent goes on or it is put away; of one that has ended, the inbox knows that. */
 function FailureOf({ state, isEnded }: { state: AgentOverview; isEnded: boolean }): VNode | null {
   const { agent, runId, turns: turn, waits } = state;
   const isListed = inbox.value?.some(({ run }) => run?.runId === runId);
@@ -209,7 +209,7 @@ function Waiting({ id }: { id: string }): VNode {
   );
 }
 
-/** Changes with what a time line tells. */
+/** Changes with what a time line shows. */
 const versionOf = (state: AgentOverview | null): string =>
   JSON.stringify([state?.turns, state?.turn?.step, state?.shells.map(({ status }) => status), state?.waits]);
 

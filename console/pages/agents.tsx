@@ -140,7 +140,7 @@ function useAgents(filter: string, text: string): Found {
           found.value = answer;
           problem.value = null;
         },
-        problem: (told) => (problem.value = told),
+        problem: (found) => (problem.value = found),
       });
     };
     const timer = setTimeout(begin, found.value === null ? 0 : SETTLE_MS);
@@ -149,8 +149,8 @@ function useAgents(filter: string, text: string): Found {
       reading.current?.end();
     };
   }, [filter, text, pages]);
-  const told = openAgents.value;
-  useEffect(() => reading.current?.readAnew(), [told]);
+  const published = openAgents.value;
+  useEffect(() => reading.current?.readAnew(), [published]);
   return {
     ...{ items: found.value?.items ?? null, problem: problem.value, next: found.value?.next ?? null },
     more: () => (shown.value = { sought, pages: pages + 1 }),

@@ -71,7 +71,7 @@ function Item({ item }: { item: InboxItem }): VNode {
       )}
       {run?.parent && (
         <p class="quiet">
-          It is a sub-agent of <a href={linkTo('agents', run.parent)}>{run.parent}</a>, which was told.
+          It is a sub-agent of <a href={linkTo('agents', run.parent)}>{run.parent}</a>, which was notified.
         </p>
       )}
       {run && <FailureAnswer agent={agent} run={run} hasField />}

@@ -29,8 +29,8 @@ function useWaiting(sessions: readonly SessionEntry[]): readonly string[] {
 
 export function TerminalsPage(): VNode {
   const { value, problem, reload } = useLoaded<Listed<SessionEntry>>('/v1/sessions', EVERY_MS);
-  const told = openAgents.value;
-  useEffect(() => (told ? reload() : undefined), [told]);
+  const published = openAgents.value;
+  useEffect(() => (published ? reload() : undefined), [published]);
   const chosen = place.value.query.getAll('open');
   const sessions = value.value?.items;
   const waiting = useWaiting(sessions ?? []);

@@ -14,7 +14,7 @@ interface Act {
   /** On the button that does it. */
   yes: string;
   /** What came of it. */
-  told: string;
+  outcome: string;
   isDangerous?: true;
 }
 
@@ -23,18 +23,19 @@ const ACTS: readonly Act[] = [
     ...{ name: 'Interrupt', path: 'interrupt', yes: 'End the turn' },
     question:
       'End the running turn before its next step? Tools that run may finish, and what is queued comes next.',
-    told: 'The turn has ended. The conversation goes on with the next message.',
+    outcome: 'The turn has ended. The conversation goes on with the next message.',
   },
   {
     ...{ name: 'Recover', path: 'recover', yes: 'End the turn and reset' },
     question:
       'End the running turn, and everything that runs in its sessions? The conversation goes on with fresh shells.',
-    told: 'The turn has ended, and its sessions were reset. The conversation goes on with the next message.',
+    outcome:
+      'The turn has ended, and its sessions were reset. The conversation goes on with the next message.',
   },
   {
     ...{ name: 'Stop', path: 'stop', yes: 'Stop the agent', isDangerous: true },
     question: 'End the turn, close the sessions and end the agent? It takes no more messages after that.',
-    told: 'The agent is told to stop: it ends its turn and closes its sessions.',
+    outcome: 'The agent is asked to stop: it ends its turn and closes its sessions.',
   },
 ];
 
@@ -43,12 +44,12 @@ export function AgentActs({ state, isEnded }: { state: AgentOverview; isEnded: b
   const { agent, currentTurn, turns } = state;
   const { isRunning, problem, run } = useAction();
   const asking = useSignal<Act | null>(null);
-  const told = useSignal('');
-  const perform = async ({ path, told: outcome }: Act): Promise<void> => {
+  const shown = useSignal('');
+  const perform = async ({ path, outcome }: Act): Promise<void> => {
     asking.value = null;
-    told.value = '';
+    shown.value = '';
     const isDone = await run(() => once(`${pathOf('agents', agent)}/${path}`, {}, turns));
-    if (isDone) told.value = outcome;
+    if (isDone) shown.value = outcome;
   };
   return (
     <>
@@ -70,8 +71,8 @@ export function AgentActs({ state, isEnded }: { state: AgentOverview; isEnded: b
       {asking.value && (
         <Question act={asking.value} onYes={(act) => void perform(act)} onNo={() => (asking.value = null)} />
       )}
-      <p class="told" role="status">
-        {isRunning.value ? 'Asked; waiting for the answer…' : told}
+      <p class="outcome" role="status">
+        {isRunning.value ? 'Asked; waiting for the answer…' : shown}
       </p>
       <ProblemNote problem={problem.value} />
     </>

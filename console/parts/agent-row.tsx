@@ -14,12 +14,12 @@ const INDENT_PX = 20;
 const MOST_INDENTS = 5;
 
 export function AgentRow({ entry, depth }: Branch): VNode {
-  const { id, state: told, waitsFor, message, startedAt, end, failure } = entry;
-  const seen = useSeenState(id, end ? null : JSON.stringify([told, waitsFor]));
+  const { id, state: listed, waitsFor, message, startedAt, end, failure } = entry;
+  const seen = useSeenState(id, end ? null : JSON.stringify([listed, waitsFor]));
   const indent = Math.min(depth, MOST_INDENTS) * INDENT_PX;
   return (
     <a class={`agent-row${seen ? ' seen' : ''}`} href={linkTo('agents', id)}>
-      <State state={waitOf(id, waitsFor) ?? (failure ? 'failed' : (end?.how ?? told))} />
+      <State state={waitOf(id, waitsFor) ?? (failure ? 'failed' : (end?.how ?? listed))} />
       <span class="id" style={{ paddingLeft: `${indent}px` }}>
         {depth > 0 && <span aria-hidden="true">↳ </span>}
         {id}

@@ -26,7 +26,7 @@ export function ApprovalCard({ approval }: { approval: KeyedApproval }): VNode {
         </dd>
         <dt>Host</dt>
         <dd>
-          <ExactLine text={shown.place?.host ?? 'not told'} />
+          <ExactLine text={shown.place?.host ?? 'not known'} />
         </dd>
         <dt>Folder</dt>
         <dd>
@@ -77,12 +77,12 @@ export function ApprovalCard({ approval }: { approval: KeyedApproval }): VNode {
 interface Whole {
   /** Null before it has been read, and for one that came whole. */
   whole: KeyedApproval | null;
-  /** Nothing more can be shown: what is left out by now may be a password, or was kept by nobody. */
+  /** Nothing more can be shown: what is left out by now may be a password, or was not kept. */
   isWhole: boolean;
   problem: ProblemText | null;
 }
 
-/** A long one comes cut; nobody has to approve what they cannot see. */
+/** A long one comes cut; it need not be approved unseen. */
 function useWhole(approval: KeyedApproval): Whole {
   const read = useSignal<KeyedApproval | null>(null);
   const problem = useSignal<ProblemText | null>(null);
@@ -98,7 +98,7 @@ function useWhole(approval: KeyedApproval): Whole {
         read.value = answer;
         problem.value = null;
       },
-      problem: (told) => (problem.value = told),
+      problem: (found) => (problem.value = found),
     });
     return () => reading.end();
   }, [key, hash, askedAt, isCut]);

@@ -33,7 +33,7 @@ export function PromptCard({ agent, waiting }: { agent: string; waiting: Waiting
         text.value = unsent(text.value, written);
         begun.current = undefined;
       } catch (err) {
-        // The person is told, and looks at what is asked now.
+        // The person sees why, and looks at what is asked now.
         if (isRefused(err)) begun.current = undefined;
         throw err;
       }

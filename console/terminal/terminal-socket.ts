@@ -30,10 +30,10 @@ type Problem = Extract<FromServer, { kind: 'refused' }>['problem'];
 
 export interface TerminalHandlers {
   /** Clear, resize, draw. */
-  snapshot(told: Extract<FromServer, { kind: 'snapshot' }>): void;
+  snapshot(message: Extract<FromServer, { kind: 'snapshot' }>): void;
   /** Call `drawn` when these are on the screen: the server waits for it. */
   output(data: Uint8Array, drawn: () => void): void;
-  state(told: State): void;
+  state(message: State): void;
   /** A line for the person; null: none any more. */
   note(text: string | null): void;
   /** Keys that are not typed, or perhaps not. */
@@ -54,7 +54,7 @@ export class TerminalSocket {
   private readonly keys = new WaitingKeys();
   /** Whether this connection has said what runs there. */
   private isKnown = false;
-  /** Id of the command that runs, as last told. */
+  /** Id of the command that runs, as last reported. */
   private running: string | null = null;
   /** A connection that comes back is known by it. */
   private readonly client = crypto.randomUUID();
@@ -139,7 +139,7 @@ export class TerminalSocket {
     this.timer = setTimeout(() => this.connect(), waitBefore(this.attempt++));
   }
 
-  /** What waits is typed only for the program that it was meant for, and only if nobody else types. */
+  /** What waits is typed only for the program that it was meant for, and only while no other connection types. */
   private sendAgain({ running, isTypist }: State): void {
     const doubt = isTypist ? this.keys.doubt(running) : 'taken';
     if (doubt) this.dropKeys(doubt);
@@ -155,34 +155,36 @@ export class TerminalSocket {
     if (this.keys.drop()) this.handlers.dropped(`${UNSURE}: ${REASONS[why]}.`);
   }
 
-  private hear(told: FromServer): void {
-    switch (told.kind) {
+  private hear(message: FromServer): void {
+    switch (message.kind) {
       case 'snapshot':
-        this.offset = told.at;
-        return this.handlers.snapshot(told);
+        this.offset = message.at;
+        return this.handlers.snapshot(message);
       case 'state':
         this.attempt = 0;
         setTrouble(this.who, false);
         // Only the first connection takes the keyboard: one that comes back must not win it again and again.
         this.take = false;
-        if (this.types && !told.isTypist && told.typist !== null) this.types = false;
-        this.running = told.running;
-        if (!this.isKnown) this.sendAgain(told);
+        if (this.types && !message.isTypist && message.typist !== null) this.types = false;
+        this.running = message.running;
+        if (!this.isKnown) this.sendAgain(message);
         this.isKnown = true;
-        this.handlers.state(told);
+        this.handlers.state(message);
         return this.sendKeys();
       case 'alive':
         return;
       case 'typed':
-        if (!this.keys.answered(told.id)) return;
-        if (told.typed) return this.sendKeys();
+        if (!this.keys.answered(message.id)) return;
+        if (message.typed) return this.sendKeys();
         this.keys.drop();
         return this.handlers.dropped(NOT_TYPED);
       case 'missing':
-        this.offset = told.to;
-        return this.handlers.note(`Output ${told.from} to ${told.to} no longer exists: ${told.cause}`);
+        this.offset = message.to;
+        return this.handlers.note(
+          `Output ${message.from} to ${message.to} no longer exists: ${message.cause}`,
+        );
       case 'refused':
-        return this.refused(told.problem);
+        return this.refused(message.problem);
       case 'ended':
         return this.end(null, 'This terminal has ended.');
     }

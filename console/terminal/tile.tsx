@@ -89,7 +89,7 @@ function TypeButton({ shown, parts }: { shown: Signal<Shown>; parts: Signal<Part
 }
 
 /** Below the screen: a link of the program, keys that were not typed, and what became of the connection. */
-function TileNotes({ shown, link }: Told): VNode {
+function TileNotes({ shown, link }: Notes): VNode {
   const { note, dropped, over } = shown.value;
   return (
     <>
@@ -149,7 +149,7 @@ interface Parts {
   socket: TerminalSocket;
 }
 
-interface Told {
+interface Notes {
   shown: Signal<Shown>;
   link: Signal<string | null>;
 }
@@ -157,7 +157,7 @@ interface Told {
 function useTerminal(
   path: SessionPath,
   place: { current: HTMLDivElement | null },
-  { shown, link }: Told,
+  { shown, link }: Notes,
 ): Signal<Parts | null> {
   const parts = useSignal<Parts | null>(null);
   useEffect(() => {
@@ -201,7 +201,7 @@ const isInView = (place: HTMLElement | null): boolean => (place?.offsetHeight ??
 
 function connect(path: SessionPath, screen: Screen, shown: Signal<Shown>): TerminalSocket {
   const { terminal } = screen;
-  const tell = (change: Partial<Shown>): void => void (shown.value = { ...shown.peek(), ...change });
+  const show = (change: Partial<Shown>): void => void (shown.value = { ...shown.peek(), ...change });
   return new TerminalSocket(path, {
     snapshot: ({ cols, rows, data }) => {
       terminal.reset();
@@ -217,13 +217,13 @@ function connect(path: SessionPath, screen: Screen, shown: Signal<Shown>): Termi
         terminal.resize(cols, rows);
         screen.fitWatched();
       }
-      tell({ isTypist, typist, note: null });
+      show({ isTypist, typist, note: null });
     },
-    note: (note) => tell({ note }),
-    dropped: (dropped) => tell({ dropped }),
+    note: (note) => show({ note }),
+    dropped: (dropped) => show({ dropped }),
     over: (code, text) => {
       terminal.options.disableStdin = true;
-      tell({ over: { code, text }, isTypist: false, typist: null });
+      show({ over: { code, text }, isTypist: false, typist: null });
     },
     // Nothing of the screen may be lost: for a person who watches it goes on in the size that it has.
     size: () => screen.ownSize(),

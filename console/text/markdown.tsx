@@ -68,7 +68,7 @@ function shown(text: string): Node {
   return plain;
 }
 
-/** Of code whose language is told. Its tokens are texts: nothing is read as markup again. */
+/** For code whose language is given. Its tokens are texts: nothing is read as markup again. */
 function color(code: Element): void {
   const [, language] = LANGUAGE.exec(code.className) ?? [];
   const tokens = tokensOf(code.textContent, language ?? null);

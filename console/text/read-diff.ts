@@ -73,7 +73,7 @@ class DiffReader {
   }
 }
 
-/** Of `a/PATH b/PATH`: both are the same one, since nothing is told as renamed. */
+/** Of `a/PATH b/PATH`: both are the same one, since nothing is reported as renamed. */
 function pathOfHead(names: string): string | null {
   const half = names.slice(0, (names.length - 1) / 2);
   if (names !== `${half} ${half.replace(/^("?)a\//, '$1b/')}`) return null;

@@ -1,7 +1,7 @@
 // Work that is done for what comes into view, such as colours: a folded call and an old message need none yet.
 
 const waiting = new WeakMap<Element, () => void>();
-/** A little earlier, so that nobody sees the change. */
+/** A little earlier, so that the change is not seen. */
 const observer = new IntersectionObserver(
   (entries) => {
     for (const { target, isIntersecting } of entries) {

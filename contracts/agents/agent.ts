@@ -108,7 +108,7 @@ export interface ToolCall {
   runsOn?: 'host' | 'turn';
   /** Call ids of the same reply that its arguments refer to; absent: its arguments are taken as they are. */
   needs?: string[];
-  /** What was repaired in it before it ran; the model is told. */
+  /** What was repaired in it before it ran; the model learns it. */
   repaired?: string;
   /** The policy requires an approval first. */
   hold?: ToolHold;

@@ -1,6 +1,6 @@
 // Where messages of a conversation are recorded. Plain JSON, no I/O.
 
-/** The first messages of a run: enough to read them, and to tell whether a copy of them is the same. */
+/** The first messages of a run: enough to read them, and to check whether a copy of them is the same. */
 export interface MessagesOfRun {
   workflowId: string;
   runId: string;

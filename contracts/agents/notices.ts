@@ -1,5 +1,5 @@
 // What a workflow has to report that must not be missed: that it began to wait for somebody, lost its shell, or failed.
-// A search attribute holds the last ones: unlike the state, they are still there when nobody looked at that moment. Pure.
+// A search attribute holds the last ones: unlike the state, they are still there for a reader who comes later. Pure.
 import { sha256 } from '../sha256';
 
 export const NOTICE_KINDS = ['input', 'person', 'approval', 'lost', 'failed'] as const;

@@ -1,4 +1,4 @@
-// What an agent is told about the approvals that its turn and its sessions wait for. Plain JSON, no I/O.
+// What is reported to an agent about the approvals that its turn and its sessions wait for. Plain JSON, no I/O.
 import type { Approval } from '../tools/approvals';
 
 /** Everything pending in one session or turn now; empty: nothing is pending any longer. */

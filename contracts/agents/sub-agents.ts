@@ -64,7 +64,7 @@ export interface AgentsWaitResult {
   usage?: Usage | undefined;
 }
 
-/** A turn asks its agent to be told when sub-agents end. */
+/** A turn asks its agent to be notified when sub-agents end. */
 export interface AwaitAgentsSignal extends AgentsWaitRequest {
   key: string;
   turn: string;
@@ -77,7 +77,7 @@ export interface AgentsEndedSignal {
   fault?: { code: string; message: string };
 }
 
-/** A sub-agent tells its parent that it has ended, also if the parent has continued as new. */
+/** A sub-agent notifies its parent that it has ended, also if the parent has continued as new. */
 export interface AgentEndedSignal {
   agentId: string;
   result: AgentResult;

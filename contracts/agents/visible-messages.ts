@@ -41,7 +41,7 @@ export function summarizedMessages(messages: readonly Message[], text: string): 
 /** What people can name though the model does not see it. */
 const isRecord = ({ role }: Message): boolean => role === 'checkpoint' || role === 'rewind';
 
-/** Whether it tells what the files were after a step, or that this is not known. */
+/** Whether it records what the files were after a step, or that this is not known. */
 const endsStep = (message: Message | undefined): boolean =>
   message?.role === 'checkpoint' ? !message.before : message?.role === 'rewind' && !!message.files;
 
@@ -68,7 +68,7 @@ function visiblePlaces(messages: readonly Message[]): Placed[] {
   return [...context, summary, ...rest];
 }
 
-/** What the model is told of a message: of files that changed under it, too. */
+/** What the model reads of a message: also that files changed under it. */
 function shown({ message }: Placed): VisibleMessage[] {
   if (message.role === 'checkpoint') return [];
   if (message.role !== 'rewind') return [message];

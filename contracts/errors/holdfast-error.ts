@@ -100,7 +100,7 @@ const misuse = (code: unknown, facts: unknown): Error =>
       `${NEXT}Throw an Error with a text of your own, or a HoldfastError with a code of that page.`,
   );
 
-/** Itself, or `internal` for an error that nobody foresaw. */
+/** Itself, or `internal` for an unforeseen error. */
 export const asHoldfastError = (err: unknown): HoldfastError =>
   err instanceof HoldfastError ? err : new HoldfastError('internal', { reason: reasonOf(err) });
 

@@ -1,4 +1,4 @@
-// Tells a Temporal server that cannot be reached, or has no such namespace, from all other failures of a request.
+// Distinguishes a Temporal server that cannot be reached, or has no such namespace, from all other failures of a request.
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { HoldfastError } from './holdfast-error';
 

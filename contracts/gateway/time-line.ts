@@ -1,4 +1,4 @@
-// What happened to an agent and when, as its workflows' histories tell it. Plain JSON, no I/O.
+// What happened to an agent and when, as its workflows' histories record it. Plain JSON, no I/O.
 
 /**
  * `turn`: one message and its answer. `model`: a model call. `tool`: a tool call that ran no command. `command`: code in a

@@ -13,7 +13,7 @@ export interface DayUse {
   day: string;
   tokens: number;
   costUsd: number;
-  /** Calls whose price nobody knows: no part of `costUsd`. */
+  /** Calls whose price is not known: no part of `costUsd`. */
   unpriced: number;
 }
 

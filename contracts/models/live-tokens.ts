@@ -12,7 +12,7 @@ export type LiveToken =
  * server keeps only the last one.
  */
 export interface WrittenSoFar {
-  /** Name of the hub that tells the watchers of its own machine. */
+  /** Name of the hub that publishes to the watchers of its own machine. */
   writer: string;
   /** Characters of the reply so far. */
   length: number;

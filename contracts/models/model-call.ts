@@ -11,7 +11,7 @@ export interface SummaryCall {
   dialect?: DialectName | undefined;
   instructions?: string | undefined;
   outputSchema?: JsonSchema | undefined;
-  /** Names of the tools that it is told about; absent: all. */
+  /** Names of the tools that are described to it; absent: all. */
   tools?: string[] | undefined;
   /** Where its tools run: an approval is bound to it. */
   host?: string | undefined;
@@ -41,7 +41,7 @@ export interface Compaction extends WrittenSummary {
   usage?: Usage;
 }
 
-/** What the heartbeats of `compact` tell the next attempt, and the workflow if there is none. */
+/** What the heartbeats of `compact` pass to the next attempt, and the workflow if there is none. */
 export interface SummaryProgress {
   /** Of each request so far; null where it is not known. */
   used: (Usage | null)[];

@@ -105,12 +105,12 @@ function counted(limit: number | bigint, origin: string): string {
 
 /** Each alternative with its faults. */
 function alternatives(errors: z.core.$ZodIssue[][]): string {
-  const told = errors.map((faults) =>
+  const faulty = errors.map((faults) =>
     faults
       .map((fault) => `${pointer(fault.path)}${describe(fault as unknown as z.core.$ZodRawIssue)}`)
       .join(', '),
   );
-  return [...new Set(told)].join('; or ');
+  return [...new Set(faulty)].join('; or ');
 }
 
 const shorten = (text: string, length = 200): string =>

@@ -1,4 +1,4 @@
-// Shapes of a quota: `[quota]` in `holdfast.toml`, and what the workers tell its counter, which anyone could send.
+// Shapes of a quota: `[quota]` in `holdfast.toml`, and what the workers report to its counter, which anyone could send.
 import { z } from './zod';
 
 export const quotaSchema = z.strictObject({

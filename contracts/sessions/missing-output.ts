@@ -1,4 +1,4 @@
-// Parts of a session's output that no longer exist, and what readers are told instead.
+// Parts of a session's output that no longer exist, and what readers get instead.
 
 /** `dropped` by the log's limits, at its head; `truncated` from outside, anywhere. */
 export type MissingCause = 'dropped' | 'truncated';

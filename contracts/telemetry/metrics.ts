@@ -5,7 +5,7 @@ import type { MetricMeter } from '@temporalio/common';
 export interface MetricFacts {
   /** The exporter adds `_total` to the name of a counter. */
   kind: 'counter' | 'gauge' | 'histogram';
-  /** The process that tells it. `one worker`: the first of the workers of the agents' queue, for all. */
+  /** The process that reports it. `one worker`: the first of the workers of the agents' queue, for all. */
   from: 'agents' | 'one worker' | 'host' | 'gateway' | 'each process';
   labels: readonly string[];
   help: string;

@@ -7,7 +7,7 @@ import { sha256 } from '../sha256';
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   traceId: string;
-  /** 16 hexadecimal digits; `NO_SPAN` at the root of a trace that nobody has told a span of. */
+  /** 16 hexadecimal digits; `NO_SPAN` at the root of a trace without a reported span. */
   spanId: string;
 }
 
@@ -61,7 +61,7 @@ export const headersWith = (headers: Headers, context: TraceContext): Headers =>
   [TRACE_HEADER]: defaultPayloadConverter.toPayload({ traceparent: writeTraceparent(context) }),
 });
 
-/** The span of a command: it has the same id, no matter which process tells it, after however many kills. */
+/** The span of a command: it has the same id, no matter which process reports it, after however many kills. */
 export const commandSpan = ({ traceId }: TraceContext, commandId: string): TraceContext => ({
   traceId,
   spanId: sha256(`${traceId} ${commandId}`).slice(0, 16),

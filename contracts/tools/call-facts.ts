@@ -1,7 +1,7 @@
 // What a tool declares about its calls, and what of it travels with each call: pages, lists and chats know no tool by
 // its name, and dialects neither. Plain JSON, no I/O.
 
-/** Languages of which code that was escaped twice can be told and repaired. */
+/** Languages in which code that was escaped twice can be recognised and repaired. */
 export const CODE_LANGUAGES = ['shell', 'python', 'nodejs'] as const;
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number];
 
@@ -19,7 +19,7 @@ export interface ArgumentRoles {
   typed?: string | undefined;
 }
 
-/** Recorded with each call of a reply; what does not apply or cannot be told, as of invalid arguments, is absent. */
+/** Recorded with each call of a reply; what does not apply or is not known, as of invalid arguments, is absent. */
 export interface CallFacts {
   /** The session of the agent's own host that it is for. */
   session?: number;

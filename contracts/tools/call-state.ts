@@ -8,7 +8,7 @@ export type CallState =
   | { is: 'asked' }
   /**
    * Its session keeps it. `held`: nothing of it has run, because it waits for an approval. `running`: its tool may have
-   * had its effect. `slow`: its caller was told that it takes longer, and asks for the end separately.
+   * had its effect. `slow`: its caller was notified that it takes longer, and asks for the end separately.
    */
   | { is: 'recorded' | 'held' | 'running'; slow: boolean }
   | CallEnd
@@ -18,7 +18,7 @@ export type CallState =
 type CallEnd =
   /** `recorded`: its session keeps it. Otherwise it was refused before, or this side does not know. */
   | { is: 'ended'; outcome: ToolOutcome; recorded: boolean }
-  /** Nobody waits for it any more. */
+  /** It is not waited for any more. */
   | { is: 'cancelled'; reason: string };
 
 export type CallEvent =

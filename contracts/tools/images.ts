@@ -1,4 +1,4 @@
-// Images that tools return: kinds, limits, and how they are told in words. Pure.
+// Images that tools return: kinds, limits, and how they are described in words. Pure.
 import type { BlobRef } from './blob-ref';
 
 /** What both vendors' models can see. SVG is a document that can run code, and is never one. */

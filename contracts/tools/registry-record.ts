@@ -1,4 +1,4 @@
-// What a worker tells the command line about its tools.
+// What a worker reports to the command line about its tools.
 import type { ToolDescription } from './tools';
 
 export interface RegistryRecord {

@@ -38,7 +38,7 @@ export interface SecretAllowance {
   commands?: readonly string[] | undefined;
 }
 
-/** Whether a secret may be used this way; a secret without an entry is allowed to nobody. */
+/** Whether a secret may be used this way; a secret without an entry may not be used at all. */
 export function allowsSecret(allowance: SecretAllowance | undefined, asker: SecretAsker): boolean {
   if (!allowance) return false;
   const { agents, hosts, use, commands } = allowance;

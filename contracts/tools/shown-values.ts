@@ -7,7 +7,7 @@ import { beginningOf, endOf } from '../text/well-formed';
 const VALUE_CHARACTERS = 16_000;
 const ALL_CHARACTERS = 64_000;
 const LEAST_CHARACTERS = 500;
-/** Names that tell what is affected; these come first. */
+/** Names that say what is affected; these come first. */
 const PLACE = /path|file|folder|dir|cwd|host|url/i;
 
 export function argumentsOf(args: unknown, secret = false): ShownValue[] {

@@ -10,7 +10,7 @@ export type { BlobRef } from './blob-ref';
 
 /**
  * Whether a second run with the same key repeats an effect. `once` is never run a second time: if it is unknown
- * whether it took effect, the caller is told so. The others are run again.
+ * whether it took effect, the caller learns that. The others are run again.
  */
 export type Effects = 'read_only' | 'idempotent' | 'once';
 export const EFFECTS = ['read_only', 'idempotent', 'once'] as const satisfies readonly Effects[];
@@ -134,7 +134,7 @@ export interface ToolResults {
   unknown: string[];
 }
 
-/** The signal that nobody is waiting for these calls any longer. */
+/** The signal that these calls are not waited for any longer. */
 export interface CancelToolsRequest {
   ids: string[];
   reason: string;

@@ -33,7 +33,7 @@ export const sessionsText = (sessions: readonly number[]): string =>
 /** How many paths. */
 export const changedIn = ({ added, modified, deleted }: ChangeCounts): number => added + modified + deleted;
 
-/** What a checkpoint tells people; null where that is nothing: the step changed no files. */
+/** What a person reads of a checkpoint; null where that is nothing: the step changed no files. */
 export function checkpointText({
   before,
   step,

@@ -1,4 +1,4 @@
-// The steps of a conversation, as its messages tell them: what each did to the files, and how an earlier one is brought
+// The steps of a conversation, as its messages record them: what each did to the files, and how an earlier one is brought
 // back. Pure.
 import type { Message } from '../agents/agent';
 import { HoldfastError } from '../errors/holdfast-error';
@@ -13,7 +13,7 @@ interface WorkspaceState {
   turn: number | null;
   /** As the step began: what differs from the state before it was changed by somebody else. */
   isBefore: boolean;
-  /** Of the message that tells it. */
+  /** Of the message that records it. */
   place: number;
 }
 
@@ -22,7 +22,7 @@ type KnownState = WorkspaceState & { hash: string };
 /** A step, for lists. */
 export interface ConversationStep {
   step: number;
-  /** From the first turn of this conversation; null where no checkpoint tells it. */
+  /** From the first turn of this conversation; null where no checkpoint records it. */
   turn: number | null;
   kind: 'calls' | 'answer' | 'malformed' | 'rewind';
   /** The model's title, otherwise the tools that it called, or what was brought back. */
@@ -91,7 +91,7 @@ export function planRewind(messages: readonly Message[], to: number): RewindPlan
   const at = lastBefore(states, isLater);
   const since = new Set(states.slice(at + 1));
   const known = states.filter(isKnown);
-  // Across a step whose checkpoint is missing, nobody can tell whose a change was. To ask is safer than to overwrite it.
+  // Across a step whose checkpoint is missing, it is not known whose a change was. To ask is safer than to overwrite it.
   const foreign = known.flatMap((state, index): [string, string][] => {
     const before = known[index - 1];
     return since.has(state) && state.isBefore && before && before.hash !== state.hash

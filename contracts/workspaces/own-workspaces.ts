@@ -14,7 +14,7 @@ export interface LeftWorkspace {
   base: string;
   hash: string;
   counts: ChangeCounts;
-  /** Its folder, which stays: files in it are in no checkpoint. Absent: it is removed, or nobody gets the changes. */
+  /** Its folder, which stays: files in it are in no checkpoint. Absent: it is removed, or the changes go to no one. */
   folder?: string;
 }
 

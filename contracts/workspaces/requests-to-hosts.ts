@@ -9,7 +9,7 @@ export interface WorkspaceOf {
 }
 
 export interface CheckpointInput extends WorkspaceOf {
-  /** Taken before a step, not after one: histories then tell where its message stands. */
+  /** Taken before a step, not after one: histories then show where its message stands. */
   before?: true;
 }
 

@@ -82,14 +82,14 @@ export function serveRoutes(app: App, routes: readonly AnyRoute[], context: Gate
  * have one only if asked for.
  */
 async function serveTraced(c: AppContext, route: AnyRoute, context: GatewayContext): Promise<Response> {
-  const parent = context.tell ? readTraceparent(c.req.header('traceparent')) : undefined;
-  if (!context.tell || (route.method === 'GET' && !parent)) return serve(c, route, context);
+  const parent = context.reportSpan ? readTraceparent(c.req.header('traceparent')) : undefined;
+  if (!context.reportSpan || (route.method === 'GET' && !parent)) return serve(c, route, context);
   const { traceId, spanId: parentSpanId } = parent ?? newTrace();
   const span = { traceId, spanId: randomBytes(8).toString('hex') };
   const startMs = Date.now();
   const answer = await inTrace(span, () => serve(c, route, context));
   const { status } = answer;
-  context.tell({
+  context.reportSpan({
     ...{
       ...span,
       parentSpanId,

@@ -39,9 +39,9 @@ export interface AgentWorkerOptions
   tracing: Tracing | null;
 }
 
-/** Workflows tell spans whenever a trace comes to them, wanted here or not. */
+/** Workflows report spans whenever a trace comes to them, wanted here or not. */
 const spanSinks = (tracing: Tracing | null): InjectedSinks<SpanSinks> => ({
-  holdfastSpans: { tell: { fn: (_, span) => tracing?.tell(span), callDuringReplay: false } },
+  holdfastSpans: { report: { fn: (_, span) => tracing?.reportSpan(span), callDuringReplay: false } },
 });
 
 export function createAgentWorker({

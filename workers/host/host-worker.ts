@@ -108,7 +108,7 @@ function partsOf(options: HostWorkerOptions) {
   const completion = new CommandCompletion(client.temporal, sessions, {
     journal: join(dataDir, 'commands', host),
     folderId: ownership.folderId,
-    tell: options.tracing?.tell,
+    reportSpan: options.tracing?.reportSpan,
     log,
   });
   const traceOf = completion.traceOf.bind(completion);

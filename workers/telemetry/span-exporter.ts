@@ -10,7 +10,7 @@ import { collectorHeaders, type TelemetrySettings } from '../configuration/confi
 import { beginningOf } from '../../contracts/text/well-formed';
 
 export interface SpanOutlet {
-  tell: ReportSpan;
+  reportSpan: ReportSpan;
   /** Sends what waits, for a moment. */
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export async function openSpans(
     'service.instance.id': `${process.pid}@${hostname()}`,
   });
   return {
-    tell: (span) => processor.onEnd(readableSpan(span, resource, api)),
+    reportSpan: (span) => processor.onEnd(readableSpan(span, resource, api)),
     close: async () => {
       const over = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref());
       await Promise.race([processor.shutdown().catch(() => undefined), over]);

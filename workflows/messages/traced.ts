@@ -27,7 +27,7 @@ import {
 } from '../../contracts/telemetry/trace';
 
 export interface SpanSinks extends Sinks {
-  holdfastSpans: { tell: ReportSpan };
+  holdfastSpans: { report: ReportSpan };
 }
 
 type Begun = Pick<SpanData, 'name' | 'kind' | 'attributes'>;
@@ -123,7 +123,7 @@ class Traced
     const context = { traceId: parent.traceId, spanId: newSpanId() };
     const startMs = Date.now();
     const end = (more: Partial<SpanData> & Pick<SpanData, 'attributes'>): void =>
-      proxySinks<SpanSinks>().holdfastSpans.tell({
+      proxySinks<SpanSinks>().holdfastSpans.report({
         ...{ ...context, parentSpanId: parent.spanId, startMs, endMs: Date.now() },
         ...{ ...span, ...more, attributes: { ...span.attributes, ...more.attributes } },
       });

@@ -7,7 +7,7 @@ export type Described = Awaited<ReturnType<Client['workflowService']['describeWo
 
 /**
  * Undefined if the server does not know the workflow, or cannot say. As the server says it: to decode memo, attributes and
- * summary, which nobody reads here, costs as much as the request.
+ * summary, which is not read here, costs as much as the request.
  * @param ofFrozen throws `no_server` if it does not answer in time, where the client has a deadline for that
  */
 export const describe = (

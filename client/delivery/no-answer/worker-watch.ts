@@ -35,7 +35,7 @@ export interface Watched {
   isQuery?: boolean | undefined;
 }
 
-/** Looks at the server and the workers that a call waits for, and remembers enough to tell a late worker from a silent one. */
+/** Looks at the server and the workers that a call waits for, and remembers enough to distinguish a late worker from a silent one. */
 export class WorkerWatch {
   /** Until then, workers have time to appear. */
   private graceUntil: number;
@@ -43,7 +43,7 @@ export class WorkerWatch {
   /** When the server was first asked of those times that it has not answered. */
   private silentSince: number | undefined;
   private progress: string | undefined;
-  private isTold = false;
+  private isReported = false;
   private pauseMs = WORKER_CHECK_MS;
   private lookAt = performance.now() + WORKER_CHECK_MS;
 
@@ -81,7 +81,7 @@ export class WorkerWatch {
     const now = performance.now();
     if (now - this.silentSince > (server.patienceMs ?? PATIENCE_MS)) throw err;
     this.graceUntil = now + RESTART_MS;
-    this.tell(`the server at ${server.address}`);
+    this.report(`the server at ${server.address}`);
   }
 
   private async lookAtWorkers(found: Described | undefined, askedAt: number): Promise<void> {
@@ -92,7 +92,7 @@ export class WorkerWatch {
     const isExpected = server.keepsWorker === true && taskQueue === server.queue;
     if (performance.now() >= this.graceUntil && !isPolled && !isExpected)
       throw new HoldfastError('no_worker', { taskQueue, address: server.address });
-    if (!isPolled) this.tell(`a worker of task queue ${taskQueue}`);
+    if (!isPolled) this.report(`a worker of task queue ${taskQueue}`);
     const stuck = found && (await findStuck(client, found));
     if (stuck?.how === 'fails' && stuck.attempts >= STUCK_ATTEMPTS)
       throw new HoldfastError('workflow_stuck', { got: stuck.got, attempts: stuck.attempts });
@@ -132,9 +132,9 @@ export class WorkerWatch {
     this.lookAt = performance.now() + this.pauseMs;
   }
 
-  /** Tells the first thing that the call waits for, and no other. */
-  private tell(what: string): void {
-    if (!this.isTold) this.to.server.onDelay?.(what);
-    this.isTold = true;
+  /** Reports the first thing that the call waits for, and no other. */
+  private report(what: string): void {
+    if (!this.isReported) this.to.server.onDelay?.(what);
+    this.isReported = true;
   }
 }

@@ -189,8 +189,8 @@ function MessageView({ message, results, acts }: MessageProps): VNode | null {
     case 'repair':
       return <Folded title="asked to repeat its reply in the right form" text={message.text} />;
     case 'checkpoint': {
-      const told = checkpointWords(message);
-      return told && <StepFiles step={message.step} {...told} />;
+      const words = checkpointWords(message);
+      return words && <StepFiles step={message.step} {...words} />;
     }
     case 'rewind':
       return (

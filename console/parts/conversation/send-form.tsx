@@ -18,17 +18,17 @@ interface SendFormProps {
 export function SendForm({ id, messages, isWorking }: SendFormProps): VNode {
   const { isRunning, problem, run } = useAction();
   const text = draftOf('message', id);
-  const told = useSignal('');
+  const outcome = useSignal('');
   const send = (mode: 'queue' | 'interrupt'): void => {
     const message = text.value;
     if (message.trim() === '') return;
-    told.value = '';
+    outcome.value = '';
     // Once it is in the conversation, the same text is another message.
     const said = messages.filter((one) => one.role === 'user' && one.text === message).length;
     void run(async () => {
       await once(`${pathOf('agents', id)}/messages`, { message, mode }, said);
       text.value = unsent(text.value, message);
-      told.value = !isWorking
+      outcome.value = !isWorking
         ? 'Sent.'
         : mode === 'queue'
           ? 'Queued: it is read after the running turn.'
@@ -61,8 +61,8 @@ export function SendForm({ id, messages, isWorking }: SendFormProps): VNode {
           Interrupt with it
         </button>
       )}
-      <p class="told" role="status">
-        {told}
+      <p class="outcome" role="status">
+        {outcome}
       </p>
       <ProblemNote problem={problem.value} />
     </form>

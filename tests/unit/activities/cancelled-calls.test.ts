@@ -8,8 +8,8 @@ const KEY = 'born/turn/1/1/1';
 const run = { workflowId: 'agent/a/turn/1', runId: 'run-1' };
 
 function cancel(calls: CancelledCalls, key: string, runId = run.runId): void {
-  const { tell } = calls.sinks[CANCELLED_CALLS];
-  void tell.fn({ runId } as Parameters<typeof tell.fn>[0], key);
+  const { report } = calls.sinks[CANCELLED_CALLS];
+  void report.fn({ runId } as Parameters<typeof report.fn>[0], key);
 }
 /** Until its signal aborts. */
 const untilTold = (signal: AbortSignal): Promise<never> =>

@@ -21,7 +21,7 @@ async function spanOf(
 ): Promise<SpanData | undefined> {
   let told: SpanData | undefined;
   const context = { info: { activityType, attempt: 2 } } as Context;
-  const { inbound } = tracedActivity({ tell: (span) => (told = span), content })(context);
+  const { inbound } = tracedActivity({ reportSpan: (span) => (told = span), content })(context);
   await inbound?.execute?.({ args: [argument], headers }, next(work)).catch(() => undefined);
   return told;
 }

@@ -73,7 +73,7 @@ const { cancelledCalls } = proxySinks<CancelledCallsSinks>();
  */
 export function heardHere<T>(key: string | undefined, call: Promise<T>): Promise<T> {
   call.catch((err: unknown) => {
-    if (key !== undefined && isCancellation(err)) cancelledCalls.tell(key);
+    if (key !== undefined && isCancellation(err)) cancelledCalls.report(key);
   });
   return call;
 }
