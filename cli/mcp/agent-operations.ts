@@ -7,6 +7,7 @@ import { agentInputSchema, rewindSchema, sendSchema, stopSchema } from '../../co
 import { diffQuery } from '../../contracts/schemas/http-api';
 import { idSchema, milliseconds } from '../../contracts/schemas/session';
 import { workflowAddress } from '../context';
+import { workingFolder } from './own-session';
 import { asJson, operation, type Answer, type Operation } from './operation';
 
 const agent = { agent: idSchema };
@@ -30,7 +31,8 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
     async run({ agent: named, ...input }, context) {
       const id = named ?? `mcp-${randomUUID().slice(0, 8)}`;
       const handle = context.client.agent(id);
-      await handle.start(input);
+      const cwd = input.cwd ?? (input.workspace ? undefined : workingFolder(context, input.host));
+      await handle.start({ ...input, ...(cwd && { cwd }) });
       const { workflowId } = handle;
       return asJson({ agent: id, workflowId, link: workflowAddress(context, workflowId) });
     },

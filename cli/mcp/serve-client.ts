@@ -2,12 +2,14 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod/mini';
+import type { JsonSchema } from '../../contracts/json';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { parseWith } from '../../contracts/schemas/parse';
 import { packageVersion } from '../../system/package-root';
 import type { CliContext } from '../open-context';
 import { knownError } from '../../system/known-error';
 import { AGENT_OPERATIONS } from './agent-operations';
+import { describeArguments } from './describe-arguments';
 import type { Operation } from './operation';
 import { SESSION_OPERATIONS } from './session-operations';
 
@@ -52,8 +54,8 @@ function described({ name, description, args, isReadOnly }: Operation): {
   inputSchema: { type: 'object' };
   annotations: object;
 } {
-  const schema = z.toJSONSchema(args, { unrepresentable: 'any', io: 'input' });
-  const inputSchema = { ...schema, type: 'object' as const };
+  const schema = z.toJSONSchema(args, { unrepresentable: 'any', io: 'input' }) as JsonSchema;
+  const inputSchema = { ...describeArguments(schema, [name]), type: 'object' as const };
   return {
     name,
     description,
@@ -72,6 +74,18 @@ function reporting(report: (seconds: number) => Promise<void>): () => void {
   return () => clearInterval(timer);
 }
 
+/** An error's texts for a client that has these tools: the catalogue names the command line and an agent's own tools. */
+function forClient(known: HoldfastError): { text: string; error: object } {
+  const next = known.next
+    .replaceAll('runtime "output"', 'the tool "output"')
+    .replaceAll('runtime "reset"', 'the tool "reset"')
+    .replaceAll('"input"', 'the tool "input"')
+    .replaceAll('Run `holdfast ps --all`', 'Call the tool "list" with "ended"')
+    .replaceAll('Run `holdfast ps`', 'Call the tool "list"');
+  const message = `${known.detail} Next: ${next}`;
+  return { text: `${known.code}: ${message}`, error: { ...known.toJSON(), message, next } };
+}
+
 async function call(name: string, given: object, open: () => Promise<CliContext>): Promise<CallToolResult> {
   try {
     const found = OPERATIONS.find((one) => one.name === name);
@@ -83,11 +97,7 @@ async function call(name: string, given: object, open: () => Promise<CliContext>
     const { text, structured } = await found.run(args, await open());
     return { content: [{ type: 'text', text }], structuredContent: structured };
   } catch (err) {
-    const known = knownError(err);
-    return {
-      isError: true,
-      content: [{ type: 'text', text: `${known.code}: ${known.message}` }],
-      structuredContent: { error: known.toJSON() },
-    };
+    const { text, error } = forClient(knownError(err));
+    return { isError: true, content: [{ type: 'text', text }], structuredContent: { error } };
   }
 }

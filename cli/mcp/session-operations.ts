@@ -1,7 +1,6 @@
 // Sessions, for MCP clients.
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { SessionHandle } from '../../client/session-handle';
 import {
   execSchema,
   idSchema,
@@ -15,10 +14,10 @@ import {
 import type { ExecRequest, InputRequest, OutputRequest, WaitRequest } from '../../contracts/schemas/session';
 import type { CommandView } from '../../contracts/sessions/session';
 import { isLocal } from '../context';
-import type { CliContext } from '../open-context';
 import { factsOf } from '../print/view-facts';
 import { allWork } from '../print/work';
 import { heldAnswer, viewOrHeld } from './held-command';
+import { ownSession } from './own-session';
 import { asJson, operation, type Answer, type Operation } from './operation';
 
 /** Owner of the sessions when the client names no agent. */
@@ -30,12 +29,8 @@ const QUICK = { firstOutputMs: 30_000, betweenOutputMs: 15_000, maxMs: PATIENCE_
 const address = {
   agent: z._default(idSchema, MCP_AGENT),
   host: z.optional(idSchema),
-  session: z._default(sessionNumber, 0),
+  session: z.optional(sessionNumber),
 };
-type Address = { agent: string; host?: string | undefined; session: number };
-
-const sessionOf = (context: CliContext, { agent, host, session }: Address, cwd?: string): SessionHandle =>
-  context.client.session({ agent, host: host ?? context.host, session }, cwd ? { cwd } : {});
 
 function viewed(view: CommandView): Answer {
   const gap = view.output === '' || view.output.endsWith('\n') ? '' : '\n';
@@ -50,7 +45,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'exec',
     description:
-      'Runs code in a persistent terminal session and answers at its end, or earlier if it takes long or waits for ' +
+      'Runs code in a persistent terminal session, in the folder of this client, and answers at its end, or earlier if it takes long or waits for ' +
       'input: it then keeps running, and "output", "wait" and "input" follow it. If it needs an approval that nobody gives ' +
       'within some seconds, the answer says so. A cancelled call leaves it running.',
     args: z.extend(execSchema, { ...address, cwd: sessionInputSchema.shape.cwd }),
@@ -58,7 +53,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     async run({ agent, host, session, cwd, id = randomUUID(), ...command }, context) {
       const wanted = host ?? context.host;
       if (!isLocal(context, wanted)) await context.client.hosts.require(wanted);
-      const shell = sessionOf(context, { agent, host, session }, cwd);
+      const shell = await ownSession(context, { agent, host, session }, cwd);
       const wish = request<ExecRequest>({ ...command, yield: { ...QUICK, ...command.yield } });
       const result = await viewOrHeld(shell.exec(wish, id), context, { shell, id });
       return 'view' in result ? viewed(result.view) : heldAnswer(result.held, { context, shell, id });
@@ -71,7 +66,8 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     isReadOnly: true,
     async run({ agent, host, session, ...what }, context) {
       const wanted = { waitMs: PATIENCE_MS, ...request<OutputRequest>(what) };
-      return viewed(await sessionOf(context, { agent, host, session }).output(wanted));
+      const shell = await ownSession(context, { agent, host, session });
+      return viewed(await shell.output(wanted));
     },
   }),
   operation({
@@ -82,7 +78,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     secret: true,
     isReadOnly: false,
     async run({ agent, host, session, id, ...typed }, context) {
-      const shell = sessionOf(context, { agent, host, session });
+      const shell = await ownSession(context, { agent, host, session });
       return viewed(
         await shell.input(request<InputRequest>({ ...typed, yield: { ...QUICK, ...typed.yield } }), id),
       );
@@ -94,7 +90,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     args: z.extend(resetSchema, address),
     isReadOnly: false,
     async run({ agent, host, session, id, reason }, context) {
-      const shell = sessionOf(context, { agent, host, session });
+      const shell = await ownSession(context, { agent, host, session });
       return viewed(await shell.reset(reason === undefined ? {} : { reason }, id));
     },
   }),
@@ -102,14 +98,15 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     name: 'wait',
     description:
       'Waits for one or several sessions at once: for "exit", "output", "idle", "needs_input", "pattern:RE".',
-    args: z.extend(waitRequestSchema, { ...address, session: z.optional(sessionNumber) }),
+    args: z.extend(waitRequestSchema, address),
     isReadOnly: true,
     async run({ agent, host, session: asked, ...what }, context) {
       // The session asked must exist: any of those waited for does.
       const [first] = what.sessions ?? [];
-      const session = asked ?? (typeof first === 'object' ? first.session : (first ?? 0));
+      const session = asked ?? (typeof first === 'object' ? first.session : first);
       const wanted = { waitMs: PATIENCE_MS, ...request<WaitRequest>(what) };
-      const result = await sessionOf(context, { agent, host, session }).wait(wanted);
+      const shell = await ownSession(context, { agent, host, session });
+      const result = await shell.wait(wanted);
       const lines = result.sessions.map(
         ({ reason, view }) => `session ${view.session}: ${reason}; ${factsOf(view)}`,
       );

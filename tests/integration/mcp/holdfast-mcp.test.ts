@@ -73,9 +73,53 @@ test('the tools are listed with schemas and hints', async () => {
     ),
   );
   expect(tools.find(({ name }) => name === 'exec')).toMatchObject({
-    inputSchema: { type: 'object', required: ['code'], properties: { session: { default: 0 } } },
+    inputSchema: { type: 'object', required: ['code'], properties: { agent: { default: 'mcp' } } },
     annotations: { readOnlyHint: false },
   });
+});
+
+/** The paths of all properties without a description. */
+function undescribed(schema: object, path: string): string[] {
+  const {
+    properties = {},
+    items,
+    anyOf = [],
+  } = schema as {
+    properties?: Record<string, { description?: string }>;
+    items?: object;
+    anyOf?: object[];
+  };
+  const own = Object.entries(properties).flatMap(([name, property]) => [
+    ...(property.description ? [] : [`${path}.${name}`]),
+    ...undescribed(property, `${path}.${name}`),
+  ]);
+  return [...own, ...[...(items ? [items] : []), ...anyOf].flatMap((one) => undescribed(one, path))];
+}
+
+test('each argument of each tool says what it means', async () => {
+  const { tools } = await client.listTools();
+  expect(tools.flatMap(({ name, inputSchema }) => undescribed(inputSchema, name))).toEqual([]);
+});
+
+test('commands and agents work in the folder where the client was started, each folder in a session of its own', async () => {
+  expect((await call('exec', { code: 'pwd' })).structuredContent.output).toBe(`${process.cwd()}\n`);
+  const there = await call('exec', { code: 'pwd', cwd: files.directory });
+  expect(there.structuredContent).toMatchObject({ session: 1, output: `${files.directory}\n` });
+  expect((await call('exec', { code: 'pwd' })).structuredContent.session).toBe(0);
+  const refused = await call('exec', { code: 'pwd', session: 0, cwd: files.directory });
+  expect(refused.structuredContent.error).toMatchObject({ code: 'invalid_input', effect: 'none' });
+  const agent = uniqueId('agent');
+  const { model } = files.settings([{ text: 'seen' }]);
+  await call('start_agent', { agent, task: 'look', model });
+  const { structuredContent } = await call('agent_state', { agent });
+  expect(structuredContent).toMatchObject({ settings: { cwd: process.cwd() } });
+  expect((await call('agent_result', { agent })).structuredContent).toMatchObject({ answer: 'seen' });
+});
+
+test('an error says what to do with the tools that the client has', async () => {
+  const { content } = await call('output', { session: 77 });
+  expect(content[0]?.text).toContain('Call the tool "list"');
+  expect(content[0]?.text).not.toContain('holdfast ps');
 });
 
 test('a real command runs, and its output and exit code are text and structure', async () => {
