@@ -163,7 +163,12 @@ class Registry implements ToolRegistry {
     const tool = this.table.tools.get(name);
     if (tool) return tool;
     const names = [...this.table.tools.keys()].filter((one) => allowed?.includes(one) ?? true);
-    throw new HoldfastError('unknown_tool', { got: name, allowed: names.join(', ') || 'none' });
+    const guess = names.find((one) => plainName(one) === plainName(name));
+    throw new HoldfastError('unknown_tool', {
+      got: name,
+      allowed: names.join(', ') || 'none',
+      ...(guess !== undefined && { guess }),
+    });
   }
 
   check(tool: Tool, args: unknown): Promise<unknown> {
@@ -272,3 +277,10 @@ function add(tools: Map<string, Tool>, names: Namesakes<Tool>, tool: Tool): void
   names.add(tool);
   tools.set(tool.name, tool);
 }
+
+/** Without what models add to names of tools: other cases, dashes, and prefixes such as `functions.` or `default_api:`. */
+const plainName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^.*[.:/]/, '')
+    .replaceAll('-', '_');

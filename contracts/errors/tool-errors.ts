@@ -6,7 +6,8 @@ export const TOOL_ERRORS = {
     65,
     false,
     'none',
-    (f: With<'allowed' | 'got'>) => `No tool has this name: got ${f.got}, allowed ${f.allowed}.`,
+    (f: With<'allowed' | 'got'>) =>
+      `No tool has this name: got ${f.got}${f.guess ? ` (did you mean ${f.guess}?)` : ''}, allowed ${f.allowed}.`,
     () => 'Call one of the allowed tools.',
   ),
   tool_invalid: entry(

@@ -114,6 +114,9 @@ const TOO_LONG = new RegExp(
  */
 const LARGER_THAN_RATE = /^request too large\b/i;
 
+/** Anthropic reports it as a request that is invalid. */
+const NO_CREDIT = /credit balance is too low/i;
+
 /** What an answer with a status, or an error inside a stream, can mean. */
 type AnswerCode =
   'model_context_length' | 'model_auth' | 'model_rate_limit' | 'model_bad_request' | 'model_overloaded';
@@ -153,6 +156,7 @@ function codeOf(status: number | undefined, { kinds }: Marks, text: string): Ans
   if (told) return told;
   const isRefused =
     status !== undefined ? status >= 400 && status < 500 : kinds.includes('invalid_request_error');
+  if (isRefused && NO_CREDIT.test(text)) return 'model_auth';
   if (isRefused && status !== 429 && TOO_LONG.test(text)) return 'model_context_length';
   const byStatus = status === undefined ? undefined : BY_STATUS[status];
   if (byStatus) return byStatus;

@@ -1,4 +1,5 @@
 // What workflows tell metrics. It leaves no trace in their histories, and a replay tells nothing.
+import { codeOfFailed } from '../../contracts/tools/failed-call';
 import { metricMeter } from '@temporalio/workflow';
 import type { ToolResult, TurnResult } from '../../contracts/agents/agent';
 import { fromFailure } from '../../contracts/errors/failure';
@@ -27,10 +28,8 @@ export function commandEnded(runtime: Runtime, view: CommandView): void {
 export const commandFailed = (runtime: Runtime, err: unknown): void =>
   count(metricMeter, 'holdfast_commands', { runtime, outcome: fromFailure(err)?.code ?? 'internal' });
 
-/** Of a model's call, the code of an error is at the beginning of the text for the model. */
-export function toolCalled({ tool, isError, content }: ToolResult): void {
-  const outcome = isError ? codeIn(/^Error (\w+): /.exec(content)?.[1]) : 'ok';
-  countCall(tool, 'turn', outcome);
+export function toolCalled(result: ToolResult): void {
+  countCall(result.tool, 'turn', result.isError ? codeIn(codeOfFailed(result)) : 'ok');
 }
 
 export function scriptCalled(tool: string, outcome: ToolOutcome | 'cancelled'): void {

@@ -8,6 +8,7 @@ import {
 } from '../../contracts/agents/agent';
 import { addUsage, pricedOf, tokensOf } from '../../contracts/models/usage';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
+import type { TurnEnd } from './turn-error';
 import type { TurnRecord } from './turn-record';
 
 type Used = Pick<TurnRecord, 'steps' | 'calls' | 'ownCalls' | 'repairs' | 'usage' | 'startedAt'>;
@@ -16,7 +17,7 @@ export class TurnBudget {
   /** Start of the turn's first run, in workflow time. */
   readonly startedAt: number;
   steps: number;
-  /** Consecutive malformed replies. */
+  /** Replies in a row of which nothing could be used. */
   repairs: number;
   private used: Usage | null;
   private calls: number;
@@ -57,7 +58,14 @@ export class TurnBudget {
     return Math.max(1, this.limits.wallMs - (Date.now() - this.startedAt));
   }
 
-  /** Negative: there were too many. */
+  /** Counts one more reply in a row of which nothing could be used. The turn's end if there were too many. */
+  unusable(problem: string): TurnEnd | undefined {
+    this.repairs += 1;
+    if (this.repairsLeft >= 0) return undefined;
+    const error = new HoldfastError('format_error', { attempts: this.repairs, problem });
+    return { reason: 'format_error', error: error.toData() };
+  }
+
   get repairsLeft(): number {
     return this.limits.formatRepairs - this.repairs;
   }

@@ -11,7 +11,7 @@ import type {
 } from '../../contracts/agents/agent';
 import type { ModelCall } from '../../contracts/models/model-call';
 import { HoldfastError, reasonOf } from '../../contracts/errors/holdfast-error';
-import { failedCall } from '../../contracts/tools/failed-call';
+import { codeOfFailed, failedCall } from '../../contracts/tools/failed-call';
 import { fromFailure } from '../../contracts/errors/failure';
 import { ownValue } from '../../contracts/own';
 import { label } from '../../contracts/text/labels';
@@ -171,22 +171,28 @@ class Turn {
       this.isFullForModel = window !== undefined && tokensOf(usage ?? null) > FULL_WINDOW * window;
       if (parsed.kind === 'answer') return { reason: 'answered', answer: parsed.answer };
       if (parsed.kind === 'calls') {
-        this.budget.repairs = 0;
         this.progress.runs(parsed);
         this.spawns.plans = reply.plans ?? {};
-        await this.callTools(parsed.calls, parsed.headline);
+        const results = await this.callTools(parsed.calls, parsed.headline);
         if (isRecorded) this.checkpoints.after(step);
+        const unusable = this.unusableCalls(results);
+        if (unusable) return unusable;
         continue;
       }
-      this.budget.repairs += 1;
-      const { repairs: attempts, repairsLeft } = this.budget;
       const problem = fitText(parsed.problem, SHOWN_BYTES);
-      if (repairsLeft < 0) {
-        const error = new HoldfastError('format_error', { attempts, problem });
-        return { reason: 'format_error', error: error.toData() };
-      }
-      this.transcript.push({ role: 'repair', text: repairText(problem, repairsLeft) });
+      const unusable = this.budget.unusable(problem);
+      if (unusable) return unusable;
+      this.transcript.push({ role: 'repair', text: repairText(problem, this.budget.repairsLeft) });
     }
+  }
+
+  /** A model that calls only tools that do not exist would go on like that until its step limit. */
+  private unusableCalls(results: readonly ToolResult[]): TurnEnd | undefined {
+    const [first] = results;
+    if (first && results.every((result) => codeOfFailed(result) === 'unknown_tool'))
+      return this.budget.unusable(fitText(first.content, SHOWN_BYTES));
+    this.budget.repairs = 0;
+    return undefined;
   }
 
   /** The number of the next reply in the conversation. */
@@ -283,7 +289,7 @@ class Turn {
     return true;
   }
 
-  private async callTools(calls: ToolCall[], headline: string | null): Promise<void> {
+  private async callTools(calls: ToolCall[], headline: string | null): Promise<ToolResult[]> {
     this.wallTime.start();
     const started = runCalls(
       calls,
@@ -297,7 +303,7 @@ class Turn {
         () => undefined,
       );
     try {
-      await Promise.all(started);
+      return await Promise.all(started);
     } finally {
       // Also of a step that is cut off: what has ended has had its effect.
       this.recordResults([...started.keys()].flatMap((index) => ended.get(index) ?? []));

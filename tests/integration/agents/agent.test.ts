@@ -116,6 +116,14 @@ test('a model that stays malformed ends the turn as format_error, and the task f
   await expect(agent.result()).rejects.toMatchObject({ code: 'format_error', facts: { attempts: 4 } });
 });
 
+test('a model that calls only tools that do not exist ends the turn as format_error, and is told which one it may mean', async () => {
+  const agent = client.agent(uniqueId('unknown'));
+  const wrong = { text: call('functions.Code-Execution_tool', {}) };
+  const replies = [wrong, { ...wrong, expect: 'did you mean code_execution_tool' }, wrong, wrong, wrong];
+  await agent.start({ task: 'x', ...settings(replies) });
+  await expect(agent.result()).rejects.toMatchObject({ code: 'format_error', facts: { attempts: 4 } });
+});
+
 test('a call that the model can correct comes back as an error that names what is allowed', async () => {
   const id = uniqueId('mend');
   await client.agent(id).start({

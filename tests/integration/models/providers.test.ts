@@ -142,6 +142,7 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
   test.each([
     [429, 'rate_limit_error', 'Slow down.', 'model_rate_limit', true],
     [429, 'insufficient_quota', 'You have no credit left.', 'model_auth', false],
+    [400, 'invalid_request_error', 'Your credit balance is too low to access the API.', 'model_auth', false],
     [500, 'server_error', 'Oops.', 'model_overloaded', true],
     [529, 'overloaded_error', 'Overloaded.', 'model_overloaded', true],
     [401, 'authentication_error', `Incorrect key: ${PLANTED_KEY}, or sk-pl***xwv`, 'model_auth', false],
