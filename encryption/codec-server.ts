@@ -25,7 +25,7 @@ export interface CodecServer {
 /** A page of a history is smaller than this. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const PREFLIGHT_SECONDS = '600';
-/** For an answer that nobody reads. */
+/** For an answer that is not read. */
 const IDLE_MS = 30_000;
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/i;

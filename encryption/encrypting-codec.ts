@@ -98,7 +98,7 @@ const moved = (what: string, got: string | undefined, allowed: string): Holdfast
     allowed,
   });
 
-/** Only for a workflow's own messages: nobody outside sends the result of an activity. */
+/** Only for a workflow's own messages: the result of an activity is never sent from outside. */
 function allows(
   kinds: NonNullable<EncryptionSettings['allowPlaintext']>,
   context: Reader | undefined,

@@ -71,7 +71,7 @@ export function launchServer({ dataDir, binary, ports, paths, env, ...tuning }: 
     stdin.end('\n');
     return record;
   } catch (err) {
-    // Nobody would find them without a record: the shell exits, and the guard after it.
+    // They could not be found without a record: the shell exits, and the guard after it.
     stdin.destroy();
     throw err;
   }

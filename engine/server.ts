@@ -125,7 +125,7 @@ export async function stopServer(dataDir: string): Promise<boolean> {
   // A server is recorded before it runs, and none begins while `down` applies.
   const signal = AbortSignal.timeout(STOP_PATIENCE_MS);
   const release = await holdLock(paths.lock, { signal }).catch((err: unknown) => {
-    // On a read-only or full disk a lock may be impossible; nobody can be starting a server there either.
+    // On a read-only or full disk a lock may be impossible; no server can be starting there either.
     if (!signal.aborted && asStorageFailure(err) === err) throw err;
     return (): void => undefined;
   });
@@ -180,7 +180,7 @@ export function runsElsewhere(dataDir: string): boolean {
   return record !== undefined && !isAlive(record.identity) && !hasGuard(record) && isHeld(paths.running);
 }
 
-/** It may have just been started; one that stays silent is replaced, and nobody waits for that without a word. */
+/** It may have just been started; one that stays silent is replaced, after a line that says so. */
 async function waitForRunning(
   record: EngineRecord,
   token: string,
@@ -188,14 +188,14 @@ async function waitForRunning(
 ): Promise<Readiness> {
   const { pid } = record.identity;
   const limit = `${READY_TIMEOUT_MS / 1_000} seconds`;
-  const telling = setTimeout(
+  const notice = setTimeout(
     () => progress(`The Temporal server (pid ${pid}) does not answer; after ${limit} it is replaced.`),
     TELL_MS,
   );
   try {
     return await waitUntilReady(record, token, signal);
   } finally {
-    clearTimeout(telling);
+    clearTimeout(notice);
   }
 }
 
@@ -233,8 +233,8 @@ async function startServer(
   const { dataDir, env, signal, progress, settings, database } = options;
   for (let start = 1; ; start++) {
     // Others that start at this moment want the usual ports, too, and each may get one of them.
-    const told = await choosePorts(options, before, { usual: start === 1 });
-    const ports = { ...told, ...(await chooseHiddenPorts(told)) };
+    const chosen = await choosePorts(options, before, { usual: start === 1 });
+    const ports = { ...chosen, ...(await chooseHiddenPorts(chosen)) };
     const logFrom = logSize(paths.logFile);
     signal?.throwIfAborted();
     progress(`Starting the Temporal server on port ${ports.port}.`);

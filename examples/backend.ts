@@ -50,7 +50,7 @@ try {
   const [{ answer, reason, steps }] = await Promise.all([agent.result(), answerScript(client, id)]);
   console.log(`${reason} after ${steps} steps: ${answer}`);
 } finally {
-  // Nobody else closes them. There is none if the agent failed before.
+  // Nothing else closes them. There is none if the agent failed before.
   await client
     .session({ agent: id, session: 1 })
     .close('the example has ended')

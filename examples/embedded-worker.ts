@@ -39,7 +39,7 @@ try {
   // Until `shutdown`, SIGINT or SIGTERM.
   const running = workers.run();
   try {
-    // Workers that end first have nobody wait for an answer.
+    // If the workers end first, no caller waits for an answer.
     await Promise.race([ask(workers.client), running]);
   } finally {
     // Also where the agent has failed: else the workers keep the process alive.

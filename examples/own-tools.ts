@@ -43,7 +43,7 @@ const takeOut = defineTool({
         got: pieces,
         allowed: `at most ${piecesOf(name)}`,
       });
-    // Nobody waits for the result any more: better not to take them.
+    // The result is not waited for any more: better not to take them.
     signal.throwIfAborted();
     STOCK[name] = left;
     return { left };

@@ -58,7 +58,7 @@ try {
   for await (const { turn, message } of agent.follow()) console.log(`turn ${turn}: ${message.role}`);
   console.log((await result).answer);
 } finally {
-  // Nobody else closes it. There is none if the agent failed before.
+  // Nothing else closes it. There is none if the agent failed before.
   await client
     .session({ agent: id, session: 1 })
     .close('the example has ended')

@@ -86,7 +86,7 @@ export class CommandRecords {
     this.writeUnwritten();
   }
 
-  /** Records that nobody will ever know how a command ended, unless its end is known. `to`: where its output ends. */
+  /** Records that it will never be known how a command ended, unless its end is known. `to`: where its output ends. */
   settleLost(record: CommandRecord, to: number, killedBy = HOST_LOST): CommandRecord {
     if (record.endedAt !== null) return record;
     const lost = { ...record, to, endedAt: Date.now(), lost: true, killedBy };

@@ -15,7 +15,7 @@ export interface SessionPaths {
   log: string;
   /** Which holder owns the session, and how to reach it. */
   holder: string;
-  /** The holder's process: tells that it lives while its record is missing. */
+  /** The holder's process: shows that it lives while its record is missing. */
   process: string;
   config: string;
   holderLog: string;

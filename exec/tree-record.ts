@@ -14,7 +14,7 @@ export interface TreeRecord {
   ownShell: string;
 }
 
-/** If it cannot be written, the holder's children tell nearly as much. */
+/** If it cannot be written, the holder's children show nearly as much. */
 export function recordTree(
   { tree }: SessionPaths,
   { leader, mark, ownShell }: Pick<TreeRecord, 'mark' | 'ownShell'> & { leader: number },

@@ -48,7 +48,7 @@ export const systemProgram = (name: string): string =>
   name;
 
 /**
- * Why others control the file at a path; undefined if nobody does. Checks each folder, link and file on the way: anyone
+ * Why others control the file at a path; undefined if none do. Checks each folder, link and file on the way: anyone
  * who can change one of them can redirect the path.
  */
 export function whyUntrusted(path: string, roots: readonly string[]): string | undefined {

@@ -13,7 +13,7 @@ export interface GatewayRecord {
   namespace: string;
   /** Task queue of the agents that it starts. */
   queue: string;
-  /** Where it was told to listen, as it was given; null: it chose by itself. */
+  /** Where it was to listen, as it was given; null: it chose by itself. */
   listen: string | null;
   /** The named configuration; null: the data folder's. Absent, as the next one, in older records. */
   config?: string | null;

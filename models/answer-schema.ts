@@ -1,4 +1,4 @@
-// Answers that must match a JSON Schema: one that does not is malformed, and the model is told where. Ajv, because it
+// Answers that must match a JSON Schema: one that does not is malformed, and the model learns where. Ajv, because it
 // is the de facto standard for JSON Schema, and already in the tree for MCP.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020';
 import type { ParsedReply } from '../contracts/agents/agent';
@@ -55,7 +55,7 @@ const invalid = (got: string): HoldfastError =>
     allowed: `a JSON Schema of draft 2020-12 that is checked within ${CHECK_MS} ms`,
   });
 
-/** What the model is told about it. */
+/** What the model reads about it. */
 export const answerRule = (schema: JsonSchema): string =>
   `Your final answer must be JSON, and nothing else, that matches this JSON Schema:\n${JSON.stringify(schema)}`;
 

@@ -1,5 +1,5 @@
 // What a provider answered, before anything relies on it: a provider may be anyone's code, and what it answers goes into
-// histories, which nobody can correct.
+// histories, which cannot be corrected.
 import * as z from 'zod/mini';
 import type { Usage } from '../contracts/agents/agent';
 import { HoldfastError, reasonOf } from '../contracts/errors/holdfast-error';

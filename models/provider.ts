@@ -23,7 +23,7 @@ export type ChatMessage =
   | { role: 'tool'; callId: string; tool: string; text: string; isError: boolean; images?: ImageRef[] };
 
 export interface ModelRequest {
-  /** Tells the model what it is, which tools it has and how to call them. */
+  /** Describes to the model what it is, which tools it has and how to call them. */
   system: string;
   /** The whole conversation so far; the model answers the last message. */
   messages: ChatMessage[];
@@ -63,7 +63,7 @@ export interface ModelProvider {
   dialect?: DialectName;
   /** The most tokens that the model can read, if known. */
   window?: number;
-  /** Whether it takes the images of a request, in the dialect `native`. Default: it is told about them in words. */
+  /** Whether it takes the images of a request, in the dialect `native`. Default: they are described to it in words. */
   seesImages?: boolean;
   /** Checks the configuration before anything is started. Throws HoldfastError. */
   check?(): Promise<void>;

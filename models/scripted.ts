@@ -110,7 +110,7 @@ export async function loadReplies(file: string): Promise<ScriptedReply[]> {
   return content as ScriptedReply[];
 }
 
-/** Parsers quote what they stumble over: of their errors only the kind and the place are told. */
+/** Parsers quote what they stumble over: of their errors only the kind and the place are reported. */
 function parsed(source: string, faults: string[]): unknown {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });

@@ -1,4 +1,4 @@
-// Which images of a conversation a model is shown. Those that it is not shown are told in words.
+// Which images of a conversation a model is shown. The others are described in words.
 import type { VisibleMessage } from '../contracts/agents/agent';
 import { imageLine, type ImageRef } from '../contracts/tools/images';
 

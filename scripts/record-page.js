@@ -142,7 +142,7 @@ async function pictureOfInbox(page, folder) {
   });
   await post(page, '/v1/agents', {
     ...{ id: 'migration', task: 'Add the column paid_at.', mode: 'conversation' },
-    // A folder that each machine has; nothing runs there, for nobody approves.
+    // A folder that each machine has; nothing runs there, for nothing is approved.
     ...{ model: 'scripted:migrate.yaml', cwd: '/srv' },
   });
   await page.goto(`${new URL(page.url()).origin}/#/inbox`);

@@ -11,7 +11,7 @@ export const LONG_AGO: Moment = { wall: -Infinity, steady: -Infinity };
 
 export const thisMoment = (): Moment => ({ wall: Date.now(), steady: performance.now() });
 
-/** In milliseconds, suspension included. Infinite if the wall clock was set back: then nobody knows. */
+/** In milliseconds, suspension included. Infinite if the wall clock was set back: then it is not known. */
 export function ageOf({ wall, steady }: Moment): number {
   const byWall = Date.now() - wall;
   return byWall < 0 ? Infinity : Math.max(byWall, performance.now() - steady);

@@ -1,5 +1,5 @@
 // Mutual exclusion between processes on one machine. It is a kernel lock on a file, taken by SQLite, so it ends with
-// its owner, even after kill -9, and nobody has to guess whether a lock is stale.
+// its owner, even after kill -9, and there is no guessing whether a lock is stale.
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type * as Sqlite from 'node:sqlite';
@@ -13,7 +13,7 @@ const EXCLUSIVE = 'BEGIN EXCLUSIVE';
 /** A read takes a shared lock, which ends with the transaction. */
 const SHARED = 'BEGIN; SELECT 1 FROM sqlite_master';
 
-/** The garbage collector closes a database that nobody refers to, such as one whose holder waits for ever: its lock would end. */
+/** The garbage collector closes a database without references, such as one whose holder waits for ever: its lock would end. */
 const held = new Set<Sqlite.DatabaseSync>();
 
 /** How a caller waits for the lock. */
@@ -114,11 +114,11 @@ async function acquire(
   begin: string,
   { signal, onWait }: LockOptions,
 ): Promise<void> {
-  for (let told = false; ;) {
+  for (let isReported = false; ;) {
     signal?.throwIfAborted();
     if (tryAcquire(db, begin)) return;
-    if (!told) onWait?.();
-    told = true;
+    if (!isReported) onWait?.();
+    isReported = true;
     // Jitter: two callers that collide must not collide again for ever.
     await sleep(RETRY_MS * (0.5 + Math.random()));
   }

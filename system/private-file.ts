@@ -1,4 +1,4 @@
-// Files with keys and secrets: nobody else may be able to read or write them.
+// Files with keys and secrets: no other user may be able to read or write them.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 
 const OTHERS = 0o077;

@@ -1,4 +1,4 @@
-// Tells refusals by the system (a full or read-only disk, forbidden files, no file descriptors left) from other faults:
+// Distinguishes refusals by the system (a full or read-only disk, forbidden files, no file descriptors left) from other faults:
 // they pass or the operator can fix them, and the error says so.
 import { HoldfastError, reasonOf as textOf } from '../contracts/errors/holdfast-error';
 

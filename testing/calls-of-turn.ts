@@ -6,7 +6,7 @@ export interface ToolCallRecord {
   args: Record<string, unknown>;
   /** The result that the model read; null if the turn ended before the call did. */
   content: string | null;
-  /** True if the model was told what to correct. */
+  /** True if the model learned what to correct. */
   isError: boolean;
 }
 

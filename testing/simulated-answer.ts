@@ -49,7 +49,7 @@ const PARTS: Readonly<Record<string, Rule>> = {
 /** The answer itself. Throws `invalid_input`, which says whose answer is wrong. */
 export function checkedAnswer(answer: unknown, of: string): SimulatedAnswer {
   if (typeof answer === 'string' || isAnswer(answer)) return answer;
-  // Refused, so nobody waits for it: what it fails with later must not end the process.
+  // Refused, so it is not waited for: what it fails with later must not end the process.
   if (types.isPromise(answer)) answer.catch(() => undefined);
   const got = types.isPromise(answer) ? 'a promise' : inspect(answer, { depth: 1, breakLength: Infinity });
   throw new HoldfastError('invalid_input', { what: nameOf(of), got, allowed: ALLOWED, next: NEXT });

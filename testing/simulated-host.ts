@@ -75,7 +75,7 @@ export class SimulatedTerminals implements Terminals {
   constructor(
     dataDir: string,
     private readonly simulated: SimulatedHost,
-    /** Is told what the test's own code threw: the model and its agent cannot tell the test. */
+    /** Gets what the test's own code threw: the model and its agent cannot report it to the test. */
     private readonly onFault: (err: unknown) => void,
   ) {
     this.options = { dataDir, cwd: '/', env: {}, treeKill: 'process-search' };

@@ -172,7 +172,7 @@ const accepts = (port: number): Promise<boolean> =>
     socket.on('error', () => resolve(false));
   });
 
-/** `share`: a line of the shell that sets what Java is told of an archive in the program's folder, `$here`. */
+/** `share`: a line of the shell that sets what Java gets of an archive in the program's folder, `$here`. */
 function writeProgram(path: string, share: string): void {
   const java = 'exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${share:+"$share"}';
   const lines = [

@@ -18,7 +18,7 @@ export interface Serving {
   end(): Promise<void>;
 }
 
-/** A hanging command is abandoned when the environment closes; nobody needs to know. */
+/** A hanging command is abandoned when the environment closes; no caller needs to know. */
 const QUIET: WorkersLog = { info: () => undefined, warn: () => undefined };
 
 /** Nothing real runs, so nothing needs approval. */

@@ -126,7 +126,7 @@ async function argsInTime(tool: Tool, args: Record<string, unknown>, context: To
 }
 
 /**
- * A refusal as the caller is told it. One that comes after an attempt that was cut off says nothing about that attempt:
+ * A refusal as the caller gets it. One that comes after an attempt that was cut off says nothing about that attempt:
  * the tool may have had its effect.
  */
 export function afterAttempts(attempt: number, name: string, refused: HoldfastError): HoldfastError {

@@ -117,7 +117,7 @@ export interface Tool<Args = unknown, Result = JsonValue> {
   awaits?: true;
   /** Uses only files: if its host has a sandbox, it runs inside. For built-in tools. */
   usesFiles?: boolean;
-  /** It is of use only to models that can see: others are not told about it. */
+  /** It is of use only to models that can see: others do not get it. */
   needsSight?: boolean;
   /** The turn itself runs the model's calls; `run` is for scripts. For built-in tools: a turn knows them by name. */
   inTurn?: boolean;

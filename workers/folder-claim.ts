@@ -1,5 +1,5 @@
-// A data folder is used at one place at a time: its ids, journals and sessions are in it. Locks of the kernel tell the
-// processes of one machine apart. Machines that mount one folder, and copies of a folder, are told apart by a claim on the
+// A data folder is used at one place at a time: its ids, journals and sessions are in it. Locks of the kernel separate the
+// processes of one machine. Machines that mount one folder, and copies of a folder, are distinguished by a claim on the
 // server, which a process that was frozen or cut off finds lost.
 import { uptime } from 'node:os';
 import type { Client } from '@temporalio/client';

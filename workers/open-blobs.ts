@@ -1,5 +1,5 @@
 // The store of large values: the team's bucket or the data folder. Keeps it within its limits and removes values that
-// nobody can request any more.
+// cannot be requested any more.
 import { join } from 'node:path';
 import { BlobStore } from '../activities/blobs/blob-store';
 import { BucketStore, type BucketStoreOptions } from '../activities/blobs/bucket-store';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../contracts/errors/holdfast-error';
 
 const EVERY_MS = 15_000;
-/** The server may be unreachable: a worker that is told to stop is killed after a while. */
+/** The server may be unreachable: a worker that is asked to stop is killed after a while. */
 const END_MS = 2_500;
 
 export class RepeatedLook {
@@ -25,7 +25,7 @@ export class RepeatedLook {
         this.current = this.look()
           .then(
             () => (this.lastFault = undefined),
-            (err: unknown) => this.tell(reasonOf(err)),
+            (err: unknown) => this.report(reasonOf(err)),
           )
           .finally(() => this.timer && this.start());
       },
@@ -33,7 +33,7 @@ export class RepeatedLook {
     );
   }
 
-  private tell(reason: string): void {
+  private report(reason: string): void {
     if (reason !== this.lastFault) this.failed(reason);
     this.lastFault = reason;
   }

@@ -53,7 +53,7 @@ export const activatesPatch =
   ({ patchId }) =>
     patchId !== STATE_PATCH || hasAttributes;
 
-/** Whether the server has the attributes that workflows set by themselves; what is in the way is told, and stops nothing. */
+/** Whether the server has the attributes that workflows set by themselves; what is in the way is logged, and stops nothing. */
 export async function hasStateAttributes(
   client: Client,
   warn: (message: string, facts: { reason: string }) => void,

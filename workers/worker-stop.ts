@@ -23,7 +23,7 @@ export const stopsWithin = (
 });
 
 /**
- * Resolves when `run` has ended; or when it has been told to stop and had the time of `stopsWithin` for it. Then `run` goes on
+ * Resolves when `run` has ended; or when it has been asked to stop and had the time of `stopsWithin` for it. Then `run` goes on
  * in the background: what its last steps have returned may not have reached the server, and the result is false.
  */
 export async function runInTime(worker: Worker, run: Promise<void>): Promise<boolean> {

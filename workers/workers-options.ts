@@ -43,7 +43,7 @@ export interface WorkersOptions extends ConnectOptions {
   models?: ModelProviders | undefined;
   /** Which workspaces have checkpoints. Default: as the configuration says. */
   checkpoints?: CheckpointSettings['enabled'] | undefined;
-  /** How long steps may take to end once the workers are told to stop, in milliseconds. Default: 2,000. */
+  /** How long steps may take to end once the workers are asked to stop, in milliseconds. Default: 2,000. */
   drainMs?: number | undefined;
   /** Default: the logger of the SDK's Runtime. */
   log?: WorkersLog | undefined;

@@ -181,9 +181,9 @@ export class Workers {
 
   /**
    * Looks at all open workflows for what killed workers had. With a thousand of them it takes seconds: then it goes on
-   * while we serve. `tell` is called when `given` is complete, and before if that takes long.
+   * while we serve. `onGiven` is called when `given` is complete, and before if that takes long.
    */
-  private async giveBack(lost: LostWorkers, given: GivenBack, tell: () => void): Promise<void> {
+  private async giveBack(lost: LostWorkers, given: GivenBack, onGiven: () => void): Promise<void> {
     const { journal, hostWorker, log } = this.parts;
     let isReady = false;
     const isKept = (activity: ActivityRef): boolean => hostWorker?.completes(activity) ?? false;
@@ -191,7 +191,7 @@ export class Workers {
       .then(() => {
         // One that was stopped is begun again by the next worker.
         if (!lost.signal?.aborted) journal.forget(lost.instances);
-        tell();
+        onGiven();
         if (isReady) log.info('what killed workers had is given back', { ...given });
       })
       .catch((err: unknown) =>
@@ -200,20 +200,20 @@ export class Workers {
     this.giving = giving;
     await Promise.race([giving, delay(GIVE_BACK_MS, undefined, { ref: false })]);
     isReady = true;
-    tell();
+    onGiven();
   }
 
   private async serveAndLetGo(onReady?: (ready: WorkersReady) => void): Promise<void> {
-    let isTold: boolean;
+    let mayClose: boolean;
     try {
-      isTold = await this.serve(onReady);
+      mayClose = await this.serve(onReady);
     } catch (err) {
       await this.endThoseUnused();
       await this.letGo().catch(() => undefined);
       throw err;
     }
     // Not after a failure: the next worker gives back what is recorded there.
-    if (isTold) this.parts.journal.close();
+    if (mayClose) this.parts.journal.close();
     await this.letGo();
   }
 

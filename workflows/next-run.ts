@@ -3,7 +3,7 @@ import { CancellationScope, makeContinueAsNewFunc, type Workflow } from '@tempor
 
 /**
  * The next run begins with the build that is current then, also where runs are pinned to the build that began them.
- * Servers without builds ignore that. Throws a cancellation that came with what the workflow waited for: the server tells
+ * Servers without builds ignore that. Throws a cancellation that came with what the workflow waited for: the server reports
  * the next run nothing of it.
  */
 export async function continueInNextRun<F extends Workflow>(...args: Parameters<F>): Promise<never> {

@@ -8,7 +8,7 @@ import { agentsKept, checkpointsLeft, deleteRefs, keepFor, refsKept, type KeptRe
 import { WorkspaceFolder } from './record/workspace-state';
 import type { WorkspacesOptions } from './workspace-choices';
 
-/** The store of a host, and where it is told what it has lost. */
+/** The store of a host, and where it is recorded what it has lost. */
 export interface Cleaned extends Pick<WorkspacesOptions, 'log'> {
   store: Store;
 }

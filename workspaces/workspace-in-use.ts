@@ -118,7 +118,7 @@ export class WorkspaceInUse {
     try {
       await this.complete(journal, { theirs });
     } catch (err) {
-      // The same request is told what is in the way. Everything else goes on.
+      // The same request learns what is in the way. Everything else goes on.
       if (asked.request === journal.request || !isInTheWay(err)) throw err;
       return this.giveUp(journal, err);
     }
@@ -136,7 +136,7 @@ export class WorkspaceInUse {
   }
 
   /**
-   * What the last rewind was answered, if this is the same request again, or an equal one to which nobody has been given the
+   * What the last rewind was answered, if this is the same request again, or an equal one of which no caller has been given the
    * answer: undefined otherwise, since the files were already like this before it.
    */
   answerOf(

@@ -63,7 +63,7 @@ export class Workspaces {
     }
   }
 
-  /** Finishes what a killed process had begun, in all workspaces at once. Never throws: the log tells what could not be. */
+  /** Finishes what a killed process had begun, in all workspaces at once. Never throws: the log says what could not be. */
   async finishBegun(): Promise<void> {
     await Promise.all(
       WorkspaceFolder.all(this.options.folder).map(async ({ cwd, journal }) => {
@@ -198,7 +198,7 @@ export class Workspaces {
         return given as RewoundFiles;
       }
       const before = await readCheckpoint(this.store.git, state.last?.commit ?? '');
-      // Nobody has changed anything since the agent itself was rewound: who asks may not know of that. And where nothing is
+      // Nothing has been changed since the agent itself was rewound: who asks may not know of that. And where nothing is
       // left, nothing of anybody can be overwritten.
       const isUnchanged = isOwn(state.rewound, agent) || isNothing(before);
       const expected = isUnchanged ? before.hash : choice.expected;
@@ -279,7 +279,7 @@ export class Workspaces {
     return Promise.all([readSide(git, from), readCheckpoint(git, to)]);
   }
 
-  /** Throws errors of the catalogue, and what `checkpoint` tells apart. */
+  /** Throws errors of the catalogue, and what `checkpoint` distinguishes. */
   private async using<T>(of: WorkspaceOf, work: (use: WorkspaceInUse) => Promise<T>): Promise<T> {
     if (process.platform !== 'linux') throw new CheckpointsOff('checkpoints need Linux');
     this.store.prepare();

@@ -147,7 +147,7 @@ async function fillCache(
   }
 }
 
-/** Under the lock nobody else fills the cache: partial folders belong to killed processes. */
+/** Under the lock no other process fills the cache: partial folders belong to killed processes. */
 function sweepPartials(cacheDir: string): void {
   for (const name of readdirSync(cacheDir)) {
     if (name.startsWith(PARTIAL))

@@ -51,6 +51,6 @@ function look(protectedOne: Identity): void {
   try {
     if (!isAlive(protectedOne)) process.exit(0);
   } catch {
-    // With too many connections no file can be opened; the next look tells.
+    // With too many connections no file can be opened; the next look shows it.
   }
 }

@@ -57,8 +57,8 @@ function makePair(host: string, { keyFile, certFile }: PairFiles): Certificate {
   const made = readPair({ keyFile, certFile });
   if (!made) throw new HoldfastError('listen_failed', { host, reason: `${certFile} cannot be used` });
   if (isReplaced) {
-    const told = `${certFile} could not be used; the host has a new certificate, with another fingerprint`;
-    process.emitWarning(told, { code: 'HOLDFAST_NEW_CERTIFICATE' });
+    const warning = `${certFile} could not be used; the host has a new certificate, with another fingerprint`;
+    process.emitWarning(warning, { code: 'HOLDFAST_NEW_CERTIFICATE' });
   }
   return made;
 }
@@ -82,7 +82,7 @@ export function attachToken(dataDir: string, host: string): string {
   const file = join(dataDir, `attach.${host}.token`);
   const known = readIfThere(file);
   if (known) return known;
-  // An empty one admits nobody.
+  // An empty one admits no one.
   if (known === '') removeQuietly(file);
   createOnce(file, `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`);
   return readFileSync(file, 'utf8').trim();

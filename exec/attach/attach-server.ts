@@ -86,7 +86,7 @@ export class AttachServer {
   private reportCrowd(oldest: Socket): void {
     const reason = `${MAX_STRANGERS} others have shown no token`;
     const full = new HoldfastError('attach_refused', this.facts(reason));
-    if (this.mayReportStranger()) this.tell(full, undefined, oldest.remoteAddress ?? 'unknown');
+    if (this.mayReportStranger()) this.auditRefusal(full, undefined, oldest.remoteAddress ?? 'unknown');
   }
 
   /** Throws `attach_refused` at the connection limit. */
@@ -118,7 +118,7 @@ export class AttachServer {
       connection.serve();
     } catch (err) {
       const known = err instanceof HoldfastError ? err : new HoldfastError('attach_refused', this.facts(err));
-      if (!isStranger || this.mayReportStranger()) this.tell(known, ref, from);
+      if (!isStranger || this.mayReportStranger()) this.auditRefusal(known, ref, from);
       refuse(socket, known);
     }
   }
@@ -177,7 +177,7 @@ export class AttachServer {
     return true;
   }
 
-  private tell({ code }: HoldfastError, ref: SessionRef | undefined, from: string): void {
+  private auditRefusal({ code }: HoldfastError, ref: SessionRef | undefined, from: string): void {
     const { host, audit } = this.options;
     const { agent, session } = ref ?? { agent: '', session: null };
     audit.write({ what: 'attach', outcome: 'refused', why: code, agent, host, session, from });

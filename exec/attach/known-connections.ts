@@ -1,5 +1,5 @@
 // Connections that have shown the host's token. Their number is limited. A laptop that was carried to another network
-// leaves a connection behind that nobody closes: once there are too many, the kernel asks each whether it is still there. It does
+// leaves a connection behind that is never closed: once there are too many, the kernel asks each whether it is still there. It does
 // not ask those to which output is under way: these end after a quarter of an hour, when it has sent that often enough.
 import type { Socket } from 'node:net';
 

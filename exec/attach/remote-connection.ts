@@ -20,7 +20,7 @@ export interface HostAddress {
  * The socket behind the introduction, paused. The token is never sent: both sides prove that they have it.
  * @param wanted what the connection is for
  * Throws `attach_refused` for a wrong fingerprint, for a host that cannot prove it, and for the host's own refusals;
- * `HolderGone` if nobody answers there.
+ * `HolderGone` if there is no answer.
  */
 export async function connectToHost(at: HostAddress, wanted: object): Promise<TLSSocket> {
   const socket = await reach(at.listens.address);

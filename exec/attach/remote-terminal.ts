@@ -53,7 +53,7 @@ export class RemoteTerminal {
 
   /**
    * The token is never sent: both sides prove that they have it. Throws `attach_refused` for a wrong fingerprint, for a
-   * host that cannot prove it, and for the host's own refusals; `HolderGone` if nobody answers there.
+   * host that cannot prove it, and for the host's own refusals; `HolderGone` if there is no answer.
    */
   static async open(place: RemotePlace): Promise<RemoteTerminal> {
     const { listens, token, ref, pulseMs } = place;

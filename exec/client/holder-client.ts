@@ -61,7 +61,7 @@ export class HolderClient<V extends VerbsOf<V> & Pick<Verbs, 'cancel'> = Verbs> 
     socket.on('close', () => this.onClose());
   }
 
-  /** Throws HolderGone when nobody listens. */
+  /** Throws HolderGone when no holder listens. */
   static connect(record: HolderRecord): Promise<HolderClient> {
     return new Promise((resolve, reject) => {
       const socket = createConnection(record.socketPath);

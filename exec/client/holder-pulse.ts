@@ -10,7 +10,7 @@ import type { Verb, Verbs } from '../protocol';
 /** Requests that are answered by then need no check. */
 const FIRST_LOOK_MS = 750;
 const LOOK_EVERY_MS = 1_500;
-/** A holder answers within a millisecond; even on an overloaded machine this tells a stopped one from a slow one. */
+/** A holder answers within a millisecond; even on an overloaded machine this distinguishes a stopped one from a slow one. */
 const STOPPED_MS = 1_500;
 const SLOW_MS = 3_000;
 const POLL_MS = 25;

@@ -1,4 +1,4 @@
-// Identifies a data folder by an id, so that others can tell it from every other folder.
+// Identifies a data folder by an id, so that it can be distinguished from every other folder.
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ export interface LogQuotaOptions {
   dataDir: string;
   host: string;
   maxBytes: number;
-  /** Whether nobody writes the session's log or is about to. */
+  /** Whether the session's log is not written, nor about to be. */
   isClosed: (ref: SessionRef) => boolean;
 }
 
@@ -109,7 +109,7 @@ const sizeOf = (segments: readonly Segment[]): Pick<SessionLog, 'bytes' | 'lastU
   lastUsed: segments.at(-1)?.writtenAt ?? 0,
 });
 
-/** Removes all of a log that nobody writes; later output begins at the offset where it ended. */
+/** Removes all of a log that is not written; later output begins at the offset where it ended. */
 export function dropLog(path: string): void {
   const segments = segmentsOf(path);
   const end = endOf(segments);

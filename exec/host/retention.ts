@@ -12,7 +12,7 @@ export interface RetentionOptions {
   host?: string;
   /** How long a closed session is kept, in milliseconds. */
   keepMs: number;
-  /** Whether nobody has it open or is about to. */
+  /** Whether it is not open, nor about to be. */
   isClosed: (ref: SessionRef) => boolean;
 }
 
@@ -77,7 +77,7 @@ export class Retention {
     return removed;
   }
 
-  /** Undefined while it is open, or if its end was not recorded: then its next command is told what was lost. */
+  /** Undefined while it is open, or if its end was not recorded: then its next command reports what was lost. */
   private async closedAt(ref: SessionRef): Promise<number | undefined> {
     const { directory, holder } = sessionPaths(this.options.dataDir, ref);
     const found = await lstat(directory).catch(() => undefined);

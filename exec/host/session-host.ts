@@ -47,7 +47,7 @@ export interface SessionHostOptions extends HostFacts {
   stubs?: StubFolder | undefined;
   /** The values for `{{secret:NAME}}` in code and input; without it no name is known. */
   secrets?: SecretStore | undefined;
-  /** Tells which server and namespace run the workflows of sessions that are opened now; undefined if nobody can say. */
+  /** Says which server and namespace run the workflows of sessions that are opened now; undefined if that is not known. */
   owner?: (() => Promise<string | undefined>) | undefined;
   /** Keeps a holder with an open shell ready for the next session. Default false. */
   keepSpare?: boolean | undefined;

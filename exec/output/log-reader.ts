@@ -1,4 +1,4 @@
-// Reads a session's log by offset, in bounded pieces. Readers slow nobody down, however many there are. A log has all
+// Reads a session's log by offset, in bounded pieces. Readers slow nothing down, however many there are. A log has all
 // bytes between two offsets except for missing parts: this is the one place that determines which parts are missing.
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';

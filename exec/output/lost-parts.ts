@@ -1,5 +1,5 @@
 // The missing parts of a session's log. The files themselves show dropped parts and truncation of older files;
-// truncation of the file being written is recorded, so that nobody takes the zeros in its place for output.
+// truncation of the file being written is recorded, so that the zeros in its place are not taken for output.
 import { statSync } from 'node:fs';
 import type { MissingPart, Part } from '../../contracts/sessions/missing-output';
 import { readJson, writeJson } from '../../system/json-file';

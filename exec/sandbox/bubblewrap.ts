@@ -13,7 +13,7 @@ export const INSIDE = '/run/holdfast';
 /**
  * Options of every profile. Nested user namespaces are refused (`--disable-userns`): they would give capabilities, and
  * with them a larger attack surface of the kernel. There is no `--new-session`: it would disable job control, and
- * anything typed with TIOCSTI goes to the session's own terminal, which nobody else reads.
+ * anything typed with TIOCSTI goes to the session's own terminal, which no one else reads.
  */
 const ALWAYS = [
   ...['--unshare-user', '--disable-userns', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],

@@ -8,7 +8,7 @@ import type { Look } from './mounts';
 export const hostLook: Look = { kind, sockets };
 
 /**
- * Undefined also for a path that nobody in the sandbox could reach: nothing can be mounted there, and nothing need be.
+ * Undefined also for a path that cannot be reached in the sandbox: nothing can be mounted there, and nothing need be.
  */
 function kind(path: string): 'folder' | 'file' | 'link' | undefined {
   try {

@@ -3,7 +3,7 @@
 # the shell's command line.
 dir=$1
 shift
-# The holder may be gone already, and with it who would end this process: nobody would ever read what is reported.
+# The holder may be gone already, and with it who would end this process: what is reported would never be read.
 [ -t 0 ] || exit 71
 read -r fence <"$dir/fence"
 "$@"

@@ -83,12 +83,12 @@ def with_venv(wants: dict) -> str:
     folder = in_cache(json.dumps(facts))
     python = os.path.join(folder, "bin", "python")
     made = os.path.join(folder, "made")
-    # The installer holds the lock too: if only this process is killed, nobody starts a second installer.
+    # The installer holds the lock too: if only this process is killed, no second installer starts.
     with open(f"{folder}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(made):
             make_venv(folder, python, packages, versions, lock.fileno())
-            # Last: without it nobody uses the folder. It is not moved into place, because its scripts would contain the
+            # Last: without it the folder is not used. It is not moved into place, because its scripts would contain the
             # old path.
             open(made, "w").close()
     return python

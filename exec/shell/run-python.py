@@ -103,10 +103,10 @@ def tell_missing(error: ModuleNotFoundError, name: str, report_to: str) -> None:
 def write_missing(report_to: str, has_run: bool, missing: list) -> None:
     import json
 
-    told = [{"member": member, "module": module, "line": line} for member, module, line in missing]
+    reported = [{"member": member, "module": module, "line": line} for member, module, line in missing]
     try:
         with open(report_to, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            json.dump({"hasRun": has_run, "missing": told}, file)
+            json.dump({"hasRun": has_run, "missing": reported}, file)
     except OSError:
         pass  # the disk is full: the error itself is still shown
 

@@ -25,13 +25,13 @@ import type { Name } from './transfer-messages';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 export const PERMISSIONS = 0o777;
-/** Sticky, and for its owner only: for the owner nothing changes, and nobody else gives a folder such a mode. */
+/** Sticky, and for its owner only: for the owner nothing changes, and no other program gives a folder such a mode. */
 const UNFINISHED = 0o1700;
 
 /** How file systems say that they have no hard links, or not such a mode: exFAT and FAT, network and FUSE file systems. */
 const NOT_SUPPORTED = new Set(['EPERM', 'ENOTSUP', 'ENOSYS']);
 
-/** The running kernel, which numbers the file systems; empty if it does not tell. */
+/** The running kernel, which numbers the file systems; empty if it is not known. */
 const MACHINE = bootOf();
 
 function bootOf(): string {
@@ -107,7 +107,7 @@ export class OpenFolder {
     fchmodSync(this.fd, mode & PERMISSIONS);
   }
 
-  /** Until `setMode`, only its owner can use it, and `isUnfinished` tells it from a folder that was there. */
+  /** Until `setMode`, only its owner can use it, and `isUnfinished` distinguishes it from a folder that was there. */
   setUnfinished(): void {
     try {
       fchmodSync(this.fd, UNFINISHED);

@@ -7,7 +7,7 @@ import { OpenFolder } from './open-folder';
 import { CONTENT_ID, PartialFile } from './receiver/partial-file';
 import { receiveTree } from './receiver/receive-tree';
 import { sendTree } from './sender/send-tree';
-import { fileErrorOf, told } from './transfer-errors';
+import { fileErrorOf, sentError } from './transfer-errors';
 
 export interface FilesConfig {
   /** The host's working folder. */
@@ -18,7 +18,7 @@ export interface FilesConfig {
   effect: 'looks' | 'mutates';
 }
 
-/** Never rejects: the client is told. */
+/** Never rejects: the client gets the error. */
 export async function serveFiles(
   channel: Channel,
   request: FilesRequest,
@@ -29,7 +29,7 @@ export async function serveFiles(
   } catch (err) {
     if (err instanceof ChannelLost) return;
     const known = fileErrorOf(err, request.is === 'put' ? 'written' : 'read', request.path);
-    await channel.send({ is: 'fatal', error: told(known) }).catch(() => undefined);
+    await channel.send({ is: 'fatal', error: sentError(known) }).catch(() => undefined);
   }
 }
 

@@ -51,7 +51,7 @@ export function fileErrorOf(err: unknown, action: string, path: Name): HoldfastE
 export const endsAll = ({ code }: HoldfastError): boolean =>
   code === 'storage_failed' || code === 'resources_exhausted';
 
-export const told = ({ code, facts }: HoldfastError): SentError => ({ code, facts });
+export const sentError = ({ code, facts }: HoldfastError): SentError => ({ code, facts });
 
 const plain = (err: unknown): string =>
   reasonOf(err)

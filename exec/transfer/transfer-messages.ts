@@ -73,7 +73,7 @@ export type Message =
   /** Not a file, folder or link. */
   | { is: 'skipping'; name: Name; why: string }
   | { is: 'leave' }
-  /** Everything was sent, or told. */
+  /** Everything was sent, or reported. */
   | { is: 'end' }
   /** Receiver: it has `offset` bytes of this content, with this sum. */
   | { is: 'from'; n: number; offset: number; sha256: string }

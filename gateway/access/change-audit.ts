@@ -6,7 +6,7 @@ import { RefusalCount } from './refusal-count';
 import { shortened } from '../../contracts/text/well-formed';
 
 export interface ChangeEntry {
-  /** The token's id and name; null if nobody was let in. */
+  /** The token's id and name; null if access was refused. */
   who: string | null;
   name: string | null;
   from: string;

@@ -37,7 +37,7 @@ const BROWSER_MS = 12 * 3_600_000;
 const MAX_TOKENS = 1_000;
 /** Log-ins with one token or of one person; the oldest end first. */
 const MAX_BROWSERS = 20;
-/** All log-ins together; the oldest end first, so that nobody is locked out. */
+/** All log-ins together; the oldest end first, so that no one is locked out. */
 const MAX_LOGINS = 5_000;
 
 export interface NewToken extends Grant {
@@ -232,7 +232,7 @@ const readTokens = (file: string): StoredToken[] =>
   readList(
     file,
     isStored,
-    // Requests without a token are told, too: the folder is not named.
+    // Requests without a token get this, too: the folder is not named.
     'gateway/tokens.json in the data folder is no list of tokens: it is damaged, or not written by Holdfast. Restore it, ' +
       'or move it away: then no token is valid any more',
   );

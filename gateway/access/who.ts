@@ -5,7 +5,7 @@ import type { OidcAccess } from '../oidc/oidc-access';
 import type { Caller } from './grants';
 import type { TokenStore } from './token-store';
 
-/** What tells who somebody is. */
+/** What identifies a caller. */
 export interface Registers {
   tokens: TokenStore;
   /** Null: no issuer is configured. */

@@ -1,7 +1,7 @@
 // The events of one agent. Recorded ones are numbered by their place in the conversation of a run, so an id is enough to go
 // on from anywhere, on any gateway: messages (`12@RUN`), ends of turns (`12.end@RUN`, after message 12), the agent's end
 // (`ended@RUN`). When an agent continues as new, the next run's conversation begins with what its model still sees: those
-// messages were told. An id without a run is taken for one of the present run.
+// messages were sent. An id without a run is taken for one of the present run.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHandle } from '../../client/agents/agent-handle';
 import type { AgentOverview, AgentState, Message } from '../../contracts/agents/agent';
@@ -12,7 +12,7 @@ import { LiveQueue } from './live-events';
 
 /** Where a client is. */
 export interface Position {
-  /** Its next message, and whether the end of the turn before it was told; `ended`: nothing follows. */
+  /** Its next message, and whether the end of the turn before it was sent; `ended`: nothing follows. */
   place: { next: number; isEndSent: boolean } | 'ended';
   /** Undefined in an id that names none: it is taken for the present run's. */
   run: string | undefined;
@@ -55,15 +55,15 @@ const AGAIN_MS = 500;
 const mostOf = ({ messages, currentTurn, turn }: AgentOverview): number =>
   messages + (currentTurn === null ? 0 : (turn?.messages ?? Infinity));
 
-/** How far a client has been told what is recorded. */
-class Told {
+/** How much of what is recorded a client has got. */
+class Progress {
   /** The name of the run whose conversation it is in. */
   private run: string | undefined;
   private next: number;
   private isEndSent: boolean;
-  /** Its place is what it was told, not only what it says. */
+  /** Its place is what it was sent, not only what it says. */
   private isPlaced = false;
-  /** It was told of more than the state has: by a gateway that knew more, or of a turn that was lost since. */
+  /** It was sent more than the state has: by a gateway that knew more, or of a turn that was lost since. */
   private isAhead = false;
 
   constructor({ place, run }: Position) {
@@ -73,7 +73,7 @@ class Told {
     ({ next: this.next, isEndSent: this.isEndSent } = isOver ? BEGINNING : place);
   }
 
-  /** Comes to the present run, and tells what is left of those before it. After an error it can be called again. */
+  /** Comes to the present run, and yields what is left of those before it. After an error it can be called again. */
   async *comeTo(state: AgentOverview, feed: AgentFeed): AsyncGenerator<Event, void> {
     const { run } = this;
     if (run === undefined || run === nameOfRun(state.runId)) {
@@ -82,7 +82,7 @@ class Told {
       return;
     }
     const missed = await feed.runsSince(state, (runId) => run === nameOfRun(runId));
-    // Another gateway may have told it of a run that has begun since.
+    // Another gateway may have sent it a run that has begun since.
     if (!missed && !(await feed.isOfPresentRun(state))) throw new Error('the state is of an earlier run');
     for (const earlier of missed ?? []) {
       if (this.run !== nameOfRun(earlier.runId)) this.enter(earlier);
@@ -149,7 +149,7 @@ class Told {
     this.isEndSent = true;
   }
 
-  /** If all of the state has been told and no turn runs. */
+  /** If all of the state has been sent and no turn runs. */
   *lastTurnEnd({ messages, currentTurn, lastResult }: AgentOverview): Generator<Event, void> {
     if (currentTurn !== null || (this.isAhead ? this.next !== messages : this.next < messages)) return;
     yield* this.turnEnd(lastResult);
@@ -168,7 +168,7 @@ class Told {
 
 /**
  * Never ends before the agent does, or `signal` aborts.
- * @param open gets the feed, once somebody reads: one that nobody ever follows would be kept for ever
+ * @param open gets the feed, once somebody reads: one that is never followed would be kept for ever
  */
 export async function* agentEvents(
   open: () => AgentFeed,
@@ -181,35 +181,35 @@ export async function* agentEvents(
   const nudge = (): void => live.nudge();
   const deaf = feed.onChange(nudge);
   signal.addEventListener('abort', nudge, { once: true });
-  const told = new Told(position);
+  const progress = new Progress(position);
   try {
     let version = -1;
     while (!signal.aborted) {
       const { version: present, state } = feed;
       if (feed.silence !== undefined) {
-        yield told.end(feed.silence);
+        yield progress.end(feed.silence);
         return;
       }
       let page: Message[] = [];
       try {
-        if (state) yield* told.comeTo(state, feed);
+        if (state) yield* progress.comeTo(state, feed);
         if (state && version !== present) yield { event: 'state', data: state };
         version = present;
         // While this client read, the agent may have come to its next run.
         if (state && feed.state?.runId !== state.runId) continue;
-        if (state) page = await told.page(feed);
+        if (state) page = await progress.page(feed);
       } catch {
         // Its worker is away, or the client knows more than the state. Nothing says when that is over, and the state may then
         // be the same.
         await delay(AGAIN_MS, undefined, { signal }).catch(() => undefined);
         continue;
       }
-      yield* told.messages(page);
+      yield* progress.messages(page);
       if (page.length > 0 || feed.version !== present) continue;
-      if (state) yield* told.lastTurnEnd(state);
+      if (state) yield* progress.lastTurnEnd(state);
       // The turn of an agent that was terminated ends after it.
       if (state?.status === 'ended' && (state.currentTurn === null || feed.isOver)) {
-        yield told.end('ended');
+        yield progress.end('ended');
         return;
       }
       yield* live.take();

@@ -193,7 +193,7 @@ export class AgentFeed {
   }
 
   /**
-   * The fingerprint changes when the agent's or its turn's history has grown, or one of them has ended. Also tells what the
+   * The fingerprint changes when the agent's or its turn's history has grown, or one of them has ended. Also returns what the
    * turn's model has written. Undefined if the server does not know the agent.
    */
   private async look(): Promise<Look | undefined> {

@@ -58,16 +58,16 @@ export class LiveEvents {
   }
 
   private look(): void {
-    for (const { host, session, logEnd: told } of this.shells()) {
+    for (const { host, session, logEnd: reported } of this.shells()) {
       const { dataDir, isElsewhere } = this.place;
       const { log } = sessionPaths(dataDir, { agent: this.agent, host, session });
       const known = isElsewhere(host) ? 0 : endOf(log);
-      // Of a log on another machine only its workflow knows something: what was told to it.
-      this.tell(`${host} ${session}`, { host, session, end: known || (told ?? 0) });
+      // Of a log on another machine only its workflow knows something: what was reported to it.
+      this.publishEnd(`${host} ${session}`, { host, session, end: known || (reported ?? 0) });
     }
   }
 
-  private tell(key: string, data: { host: string; session: number; end: number }): void {
+  private publishEnd(key: string, data: { host: string; session: number; end: number }): void {
     const before = this.ends.get(key)?.data as { end: number } | undefined;
     if (data.end === (before?.end ?? 0)) return;
     const event: Event = { event: 'output', data };
@@ -108,7 +108,7 @@ export class LiveQueue {
 
   constructor(source: LiveEvents) {
     this.leave = source.subscribe((event) => {
-      // Of a client that does not read, nothing is kept that the recorded events do not tell, but that a reply has a gap.
+      // Of a client that does not read, nothing is kept that the recorded events do not have, but that a reply has a gap.
       if (this.events.length === MAX_KEPT) this.events = gapIn(this.events);
       this.events.push(event);
       this.wake?.();

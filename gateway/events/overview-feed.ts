@@ -44,7 +44,7 @@ export class OverviewFeed {
   async *follow(client: HoldfastClient, caller: Caller, signal: AbortSignal): AsyncGenerator<Event, void> {
     this.followers += 1;
     this.start(client);
-    const told: Record<string, string> = {};
+    const sent: Record<string, string> = {};
     try {
       while (!signal.aborted) {
         const { version, known } = this;
@@ -58,8 +58,8 @@ export class OverviewFeed {
         ]) {
           if (!event) continue;
           const text = JSON.stringify(event.data);
-          if (told[event.event] === text) continue;
-          told[event.event] = text;
+          if (sent[event.event] === text) continue;
+          sent[event.event] = text;
           yield event;
         }
         while (this.version === version && !signal.aborted)
@@ -69,7 +69,7 @@ export class OverviewFeed {
       this.followers -= 1;
       if (this.followers === 0) {
         this.watching?.abort();
-        // The next follower must not be told how it was then.
+        // The next follower must not get how it was then.
         this.known = {};
       }
     }

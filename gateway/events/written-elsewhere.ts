@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RunningModelCall } from '../../client/agents/model-calls';
 import { LIVE_TOKENS_FOLDER, type LiveToken } from '../../contracts/models/live-tokens';
 
-/** Stands for what was written while nobody looked, and is no longer there. */
+/** Stands for what was written while it was not followed, and is no longer there. */
 export const GAP = '\u2026';
 
 export class WrittenElsewhere {
@@ -19,23 +19,23 @@ export class WrittenElsewhere {
   look(turn: string | null, call: RunningModelCall | null): LiveToken[] {
     const { agent, shown } = this;
     const isSame = shown && shown.id === call?.id && shown.attempt === call.attempt;
-    const told: LiveToken[] = [];
+    const tokens: LiveToken[] = [];
     if (shown && !isSame) {
       this.shown = undefined;
       // A further attempt writes it anew.
-      told.push({ kind: shown.id === call?.id ? 'reset' : 'end', agent, turn: shown.turn });
+      tokens.push({ kind: shown.id === call?.id ? 'reset' : 'end', agent, turn: shown.turn });
     }
     const written = call?.written;
-    if (turn === null || !written || this.isHere(written.writer)) return told;
+    if (turn === null || !written || this.isHere(written.writer)) return tokens;
     const before = this.shown?.length ?? 0;
-    if (written.length <= before) return told;
+    if (written.length <= before) return tokens;
     const missing = written.length - written.end.length - before;
     const text = missing > 0 ? GAP + written.end : written.end.slice(before - written.length);
     this.shown = { id: call.id, attempt: call.attempt, turn, length: written.length };
-    return [...told, { kind: 'text', agent, turn, text }];
+    return [...tokens, { kind: 'text', agent, turn, text }];
   }
 
-  /** Then its hub tells us, sooner. */
+  /** Then its hub publishes it, sooner. */
   private isHere(writer: string): boolean {
     return /^[\w-]+$/.test(writer) && existsSync(join(this.dataDir, LIVE_TOKENS_FOLDER, `${writer}.json`));
   }

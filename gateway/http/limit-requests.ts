@@ -38,7 +38,7 @@ export function dropRest(request: IncomingMessage): void {
 }
 
 /**
- * Tells whether bytes have come since it was last asked. The connection counts them, so that nothing is read here. While
+ * Returns whether bytes have come since it was last asked. The connection counts them, so that nothing is read here. While
  * bytes wait to be read, the client has done its part: a host may look for minutes at what it has of an interrupted upload
  * before it asks for more.
  */

@@ -128,7 +128,7 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
       status = 413;
       throw tooLarge(maxBytes);
     }
-    const asked = await read(c, route, { caller: caller ?? NOBODY, context, from });
+    const asked = await read(c, route, { caller: caller ?? NO_CALLER, context, from });
     const given = await (route as unknown as Route).run(asked);
     answer = given === undefined ? c.body(null, 204) : answerWith(c, given, route.status ?? 200);
   } catch (err) {
@@ -154,7 +154,7 @@ async function serve(c: AppContext, route: AnyRoute, context: GatewayContext): P
       ...(problem && { code: problem.code }),
     });
   if (route.takesBytes && !c.env.incoming.complete) dropRest(c.env.incoming);
-  // Hono answers HEAD as GET, without the body: a stream that nobody reads would stay open.
+  // Hono answers HEAD as GET, without the body: a stream without a reader would stay open.
   if (c.req.raw.method === 'HEAD') await answer.body?.cancel();
   return answer;
 }
@@ -174,7 +174,7 @@ const answerWith = (c: AppContext, given: unknown, status: number): Response =>
   given instanceof Response ? given : c.json(given as object, status as ContentfulStatusCode, NOT_STORED);
 
 /** Somebody without a token covers no agent. */
-const NOBODY: Caller = { id: '', name: 'nobody', role: 'viewer', agents: [], expiresAt: null };
+const NO_CALLER: Caller = { id: '', name: 'nobody', role: 'viewer', agents: [], expiresAt: null };
 
 const NOT_STORED = { 'Cache-Control': 'no-store' };
 

@@ -76,7 +76,7 @@ async function inputs(client: HoldfastClient): Promise<Inbox> {
   return { items: [...items, ...(await silent(client, 'input', unanswered))], unread };
 }
 
-/** Workflows that have told the server that they wait, and do not answer: nobody can answer them now, either. */
+/** Workflows that have published that they wait, and do not respond: they cannot be answered now, either. */
 async function silent(
   client: HoldfastClient,
   kind: 'approval' | 'input',

@@ -90,7 +90,7 @@ const tree = route(
   },
 );
 
-/** One that no longer answers, or that the token does not cover, is told as its parent knows it. */
+/** One that no longer answers, or that the token does not cover, is listed as its parent knows it. */
 async function below(context: GatewayContext, caller: Caller, known: SubAgent): Promise<AgentTree> {
   const { agentId, role, status, since, result } = known;
   const ask = (): Promise<AgentState> => context.client.agent(agentId).ownState();

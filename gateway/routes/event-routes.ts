@@ -42,7 +42,7 @@ const ofAgent = route(
     const { params, query, context, connection } = asked;
     const after = connection.headers['last-event-id'];
     const position = positionAfter(typeof after === 'string' ? after : query.after);
-    // EventSource comes back until it is told that nothing follows.
+    // EventSource comes back until the answer says that nothing follows.
     if (await hasSeenEnd(position, context.client.agent(params.agent)))
       return new Response(null, { status: 204 });
     const open = (): AgentFeed => context.feeds.of(context, params.agent);

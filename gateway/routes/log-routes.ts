@@ -29,7 +29,7 @@ const log = route(
     const place = await placeIn(context, params);
     try {
       const end = await place.end();
-      // A part that somebody has cut off lies before this end, and is told as missing.
+      // A part that somebody has cut off lies before this end, and is reported as missing.
       if (from > end) throw new HoldfastError('offset_out_of_range', { got: from, allowed: end });
       const piece = await place.read(from, from + bytes);
       return new Response(new Uint8Array(piece.data), {

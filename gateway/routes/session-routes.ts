@@ -52,7 +52,7 @@ const exec = route(
     example: { code: 'ls -la' },
   },
   async ({ params, body, key, context }) => {
-    // It would open a session that nobody serves.
+    // It would open a session without a host that serves it.
     if (!context.isLocal(params.host)) await context.client.hosts.require(params.host);
     const session = handleOf(context, params);
     try {

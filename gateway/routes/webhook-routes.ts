@@ -1,4 +1,4 @@
-// Webhooks: who is told when something happens.
+// Webhooks: who is notified when something happens.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import * as shapes from '../../contracts/schemas/webhook-settings';
@@ -68,7 +68,7 @@ const create = route(
         () => true,
         () => false,
       );
-      // With an id that only we know, it stays in the list: otherwise nobody could delete it.
+      // With an id that only we know, it stays in the list: otherwise it could not be deleted.
       if (isUndone || body.id !== undefined) await webhooks.remove(id);
       throw err;
     }

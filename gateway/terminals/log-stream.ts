@@ -8,7 +8,7 @@ const PIECE_BYTES = 256 * 1024;
 
 /**
  * From the log's first byte to the end that it has now; a line says where a part is missing. Closes the place. The stream
- * breaks off, so that nobody takes a part for the whole, when reading fails or `over` aborts.
+ * breaks off, so that a part is not taken for the whole, when reading fails or `over` aborts.
  */
 export async function logStream(place: SessionPlace, over: AbortSignal): Promise<ReadableStream<Uint8Array>> {
   const end = await place.end();

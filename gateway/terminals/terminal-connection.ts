@@ -24,7 +24,7 @@ import { beginningOf } from '../../contracts/text/well-formed';
 
 /** What a snapshot is drawn from. */
 const SNAPSHOT_BYTES = 512 * 1024;
-/** Shown to others. Hosts cut off what is longer than 64, and the mark at the end tells connections apart. */
+/** Shown to others. Hosts cut off what is longer than 64, and the mark at the end distinguishes connections. */
 const MAX_NAME_CHARS = 50;
 const MARK_CHARS = 8;
 /** A client that lacks more gets a snapshot. */
@@ -130,7 +130,7 @@ export class TerminalConnection {
 
   private async serve(hello: Hello): Promise<void> {
     const place = await placeOf(this.context, this.ref);
-    // Its client has left meanwhile, so nobody else closes it.
+    // Its client has left meanwhile, so nothing else closes it.
     if (this.isOver) return place.close();
     this.place = place;
     const attachment = await this.attach(place, hello).catch(async (err: unknown) => {
@@ -145,11 +145,11 @@ export class TerminalConnection {
     this.onAttached?.();
     if (this.isOver) return this.close();
     if (hello.types) this.audit();
-    this.tell(attachment.state);
+    this.sendState(attachment.state);
     const from = await this.begin(attachment, hello);
     for await (const change of attachment.changes(from)) {
       if (this.isOver) return;
-      if (change.kind === 'state') this.tell(change.state);
+      if (change.kind === 'state') this.sendState(change.state);
       else if (change.kind === 'missing')
         this.send({
           kind: 'missing',
@@ -221,7 +221,7 @@ export class TerminalConnection {
       await new Promise<void>((resolve) => (this.onAck = resolve));
   }
 
-  private tell({ running, typist, size, end }: AttachedState): void {
+  private sendState({ running, typist, size, end }: AttachedState): void {
     const isTypist = this.hello?.types === true && typist !== null && this.isOwn(typist);
     this.send({ kind: 'state', running, typist, isTypist, ...size, end });
   }

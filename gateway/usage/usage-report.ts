@@ -111,7 +111,7 @@ const usedIn = ({ usage, model, agents }: AgentState): Used => ({
   agents: agents.map(({ agentId, isCounted }) => ({ agentId, isCounted })),
 });
 
-/** The server no longer keeps it: nobody can say any more what it has used. */
+/** The server no longer keeps it: what it has used is not known any more. */
 const GONE = 'gone';
 
 function goneIfNotKept(err: unknown): typeof GONE {

@@ -20,7 +20,7 @@ export const createAgentJson = (instructions: PromptText): Dialect => ({
 const { open: OPEN } = THINK_TAGS;
 /** Each unclosed brace costs a scan of the rest; after this many there is no call. */
 const MAX_OPEN_BRACES = 50;
-/** An object that begins like a call; when cut off, it cannot be told from one. */
+/** An object that begins like a call; when cut off, it cannot be distinguished from one. */
 const BEGINS_AS_CALL = /^\{\s*(?:["']?(?:tool_name|tool_args|thoughts|headline)\b|(?:["'][a-z_]*)?$)/;
 
 function parse({ text, isCut: isCutOff, cutBy }: RawReply): ParsedReply {

@@ -12,6 +12,6 @@ export interface Dialect {
   messages(messages: readonly VisibleMessage[]): ChatMessage[];
   /** How a call is written, as a sentence for a model that wrote one in another way. */
   callRule: string;
-  /** Whether the provider itself is told about the tools. */
+  /** Whether the provider itself gets the tools. */
   isNative?: boolean;
 }

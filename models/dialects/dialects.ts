@@ -18,7 +18,7 @@ export interface DialectOptions {
 /** Throws `invalid_input` for a name that is none. */
 export type FindDialect = (name: DialectName) => Dialect;
 
-/** Throws `config_invalid` for tags that cannot be told from text, and for invalid prompts. */
+/** Throws `config_invalid` for tags that cannot be distinguished from text, and for invalid prompts. */
 export function createDialects({ tags: own, promptFolder }: DialectOptions = {}): FindDialect {
   const tags: Tags = { start: own?.start ?? '<tool>', end: own?.end ?? '</tool>' };
   const faults = tagFaults(tags);

@@ -3,7 +3,7 @@
 import { codeSpans, withoutCode } from './code-spans';
 import { isObject } from './json-text';
 
-/** What follows the mark tells a call from a word about it. */
+/** What follows the mark distinguishes a call from a word about it. */
 const MARKED: readonly [form: string, pattern: RegExp][] = [
   ['<tool_call>', /<(?:[\w-]+:)?tool_?calls?>\s*(?:[[{<]|[\w.-]+[ \t]*(?:[\n<({]|$))/i],
   ['<function_calls>', /<(?:[\w-]+:)?function_?calls?>\s*[<[{]/i],

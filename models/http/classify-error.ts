@@ -152,8 +152,8 @@ const BY_STATUS: Readonly<Record<number, AnswerCode>> = {
 
 function codeOf(status: number | undefined, { kinds }: Marks, text: string): AnswerCode {
   if (LARGER_THAN_RATE.test(text)) return 'model_context_length';
-  const told = kinds.map((kind) => ownValue(BY_KIND, kind)).find((code) => code !== undefined);
-  if (told) return told;
+  const given = kinds.map((kind) => ownValue(BY_KIND, kind)).find((code) => code !== undefined);
+  if (given) return given;
   const isRefused =
     status !== undefined ? status >= 400 && status < 500 : kinds.includes('invalid_request_error');
   if (isRefused && NO_CREDIT.test(text)) return 'model_auth';

@@ -23,7 +23,7 @@ const CALLS = 'calls';
 const MAX_REMEMBERED = 200;
 
 /**
- * Asks, and again without what the server refuses. At last it is told of earlier calls in words: a conversation may hold
+ * Asks, and again without what the server refuses. At last it gets earlier calls in words: a conversation may hold
  * what this server never takes, such as calls of another model, and would otherwise fail for good.
  * @param own those of the protocol, the most likely first
  */

@@ -92,9 +92,9 @@ async function replyOf(http: HttpModel, request: ModelRequest): Promise<RawReply
     // The caller that cancelled does not wait for a reason.
     if (request.signal.aborted) throw request.signal.reason;
     const address = access.baseUrl ?? 'its own address';
-    const told = classifyError(err, { model, address, secrets: access.secrets, limit: limits.hit });
-    if (err instanceof CutStream && limits.hit === undefined && !isCut()) told.cause = new EndlessStream();
-    throw told;
+    const failure = classifyError(err, { model, address, secrets: access.secrets, limit: limits.hit });
+    if (err instanceof CutStream && limits.hit === undefined && !isCut()) failure.cause = new EndlessStream();
+    throw failure;
   } finally {
     limits.clear();
   }

@@ -1,5 +1,5 @@
 // `fetch` through the proxies of the environment, and without Node's own limit of five minutes for answers that may take
-// longer: callers set their own. Node's `fetch` reads the environment only from Node 24 on, and only if it is told to.
+// longer: callers set their own. Node's `fetch` reads the environment only from Node 24 on, and only with an option.
 import { proxyFor, proxyHeaders } from './proxies';
 import { openTunnel } from './tunnel';
 
@@ -54,7 +54,7 @@ function through(dispatcher: Dispatcher, options: Dispatched, handler: object): 
   return dispatcher.dispatch({ ...options, origin: proxy.origin, path, headers }, handler);
 }
 
-/** Node was told to read the environment itself (NODE_USE_ENV_PROXY). */
+/** Node is set to read the environment itself (NODE_USE_ENV_PROXY). */
 const hasOwnProxies = (dispatcher: Dispatcher): boolean => dispatcher.constructor.name.includes('Proxy');
 
 /** Kept, so that connections are used again. By the proxy's whole address. */

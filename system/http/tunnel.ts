@@ -11,7 +11,7 @@ export interface TunnelEnd {
   signal?: AbortSignal | undefined;
 }
 
-/** Throws with the proxy's name, so that nobody looks for the fault at the server. */
+/** Throws with the proxy's name, so that the fault is not sought at the server. */
 export async function openTunnel(proxy: URL, { host, port, signal }: TunnelEnd): Promise<tls.TLSSocket> {
   const far = await connected(proxy, { host, port, signal });
   const name = host.replace(/^\[(.*)\]$/, '$1');

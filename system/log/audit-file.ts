@@ -34,7 +34,7 @@ export class AuditFile {
     this.file = join(names.folder, names.name);
   }
 
-  /** A full disk is told once; it must not turn an answer into an error. */
+  /** A full disk is reported once; it must not turn an answer into an error. */
   write(entry: object): void {
     try {
       this.append(`${JSON.stringify({ at: new Date().toISOString(), ...entry })}\n`);

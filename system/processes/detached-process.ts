@@ -57,7 +57,7 @@ export type Started<Facts> =
       hasBegun: boolean;
     };
 
-/** The child as its starter sees it. It is recorded, and begins when told to. */
+/** The child as its starter sees it. It is recorded, and begins on a signal from its starter. */
 class GatedChild<Facts> {
   /** Why it is gone, or could not be started. */
   ended: string | undefined;

@@ -1,5 +1,5 @@
 // Records of processes in files: a process is found again by what it, or its starter, has written into the data folder. In
-// a copy of the folder they are the original's processes, which nobody may end or wait for from there.
+// a copy of the folder they are the original's processes, which may not be ended or waited for from there.
 import { realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readJson, writeJson } from '../json-file';

@@ -22,7 +22,7 @@ export interface Role extends z.infer<typeof matterSchema> {
 }
 
 /**
- * The role with this name, in any case; a role without a file is told only its name. Throws `config_invalid` for an
+ * The role with this name, in any case; a role without a file gets only its name. Throws `config_invalid` for an
  * invalid file.
  */
 export async function findRole(folder: string | undefined, name: string): Promise<Role> {

@@ -28,7 +28,7 @@ function markOf(body: Buffer): string | undefined {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 'utf-8' : undefined;
 }
 
-/** `<meta charset>`, `<meta http-equiv>`, the declarations of XML and CSS. Whoever can be read so far is not UTF-16. */
+/** `<meta charset>`, `<meta http-equiv>`, the declarations of XML and CSS. What can be read so far is not UTF-16. */
 function namedIn(body: Buffer): string | undefined {
   const start = body.toString('latin1', 0, LOOKED_AT_BYTES).replace(/<!--[^]*?(?:-->|$)/g, '');
   const name =

@@ -33,7 +33,7 @@ export const applyPatchTool: Tool<z.infer<typeof argsSchema>, string> = {
     `Format:\n${FORMAT}`,
   args: argsSchema,
   // Applied twice it fails or, if it only adds lines, adds them twice; and a deleted or changed line does not show who
-  // changed it. So the files do not tell whether it was applied, and the caller must look.
+  // changed it. So the files do not show whether it was applied, and the caller must look.
   effects: 'once',
   runsOn: 'host',
   usesFiles: true,

@@ -24,7 +24,7 @@ import { shortened } from '../../contracts/text/well-formed';
 
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 10_000;
-/** Limit for a matching line; nobody writes longer ones by hand. */
+/** Limit for a matching line; longer ones are not written by hand. */
 const MAX_LINE_CHARACTERS = 500;
 const MAX_FILES = 200_000;
 const SHOWN_BYTES = 32 * 1024;

@@ -64,10 +64,10 @@ export const toolFailed = (settings: McpServerSettings, tool: string, reason: st
 function unanswered(
   { settings, tool, effects }: FailedCall,
   code: 'mcp_server_lost' | 'deadline',
-  told: string,
+  given: string,
 ): HoldfastError {
   const { name: server, toolMs: waitedMs } = settings;
-  const reason = withoutSecrets(settings, told);
+  const reason = withoutSecrets(settings, given);
   const what = `The tool ${tool} of the MCP server ${server}`;
   if (effects === 'once')
     return new HoldfastError('unknown_outcome', {

@@ -17,7 +17,7 @@ const PING_MS = 5_000;
 /** Between two listings of the tools. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** For the other calls, when one was told that the session is gone: they are told, too, and may be made again. */
+/** For the other calls, when one learned that the session is gone: they learn it, too, and may be made again. */
 const DRAIN_MS = 2_000;
 
 export interface ConnectionOptions {

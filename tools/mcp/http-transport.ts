@@ -14,7 +14,7 @@ const NOTICE_MS = 30_000;
 export async function httpTransport({ url, headers }: HttpServer): Promise<Transport> {
   const { StreamableHTTPClientTransport } =
     await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
-  /** The request that is being sent: `fetch` is not told. */
+  /** The request that is being sent: `fetch` does not get it. */
   const current = new AsyncLocalStorage<{ exchange: Exchange; own?: RequestId }>();
   const reader = new MessageReader();
   const transport = new StreamableHTTPClientTransport(new URL(url), {

@@ -1,4 +1,4 @@
-// The list of an MCP server's tools. One tool that nobody could call is left out, not all of them.
+// The list of an MCP server's tools. One tool that could not be called is left out, not all of them.
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { isDeepStrictEqual } from 'node:util';
 import { reasonOf } from '../../contracts/errors/holdfast-error';
@@ -97,7 +97,7 @@ class ToolList implements ListedTools {
   }
 }
 
-/** In bytes. Throws for a tool that nobody could pass on to a model. */
+/** In bytes. Throws for a tool that could not be passed on to a model. */
 function sizeOf(tool: unknown, leftBytes: number): number {
   if (isDeeper(tool, MAX_DEPTH)) throw new Error(`got one nested more than ${MAX_DEPTH} levels deep`);
   const bytes = jsonBytes(tool);

@@ -46,7 +46,7 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramResult
   const text = (): string => output.text(omissionNote());
   let child: ChildProcess;
   try {
-    // Nobody heard it while the pipe was opened.
+    // It was not heard while the pipe was opened.
     signal.throwIfAborted();
     child = start(request, pipe.fd);
   } catch (err) {

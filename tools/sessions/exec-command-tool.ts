@@ -18,7 +18,7 @@ import {
 } from './unified-exec';
 
 const DEFAULT_YIELD_MS = 10_000;
-/** A session whose process has ended and that nobody asks for closes after this long. */
+/** A session whose process has ended and that is not asked for closes after this long. */
 const IDLE_MS = 600_000;
 
 /** Numbers that agents do not choose for sessions of code_execution_tool. */

@@ -14,7 +14,7 @@ const argsSchema = z
     host: z.optional(idSchema),
   })
   .check(
-    // A forgotten text is not an Enter: it could answer a question that nobody has read.
+    // A forgotten text is not an Enter: it could answer a question that was not read.
     z.refine<{ keyboard?: string | undefined; keys?: readonly string[] | undefined }>(
       ({ keyboard, keys }) => keyboard !== undefined || (keys?.length ?? 0) > 0,
       { error: 'got neither "keyboard" nor "keys", allowed one of them; "keyboard": "" is Enter alone' },

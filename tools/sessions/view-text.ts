@@ -13,7 +13,7 @@ export interface ViewPlace {
   host?: string;
 }
 
-/** For a session of the agent's own host: the turn is told, too. */
+/** For a session of the agent's own host: the turn gets it, too. */
 export function seenText(context: ToolContext, view: CommandView, place?: ViewPlace): string {
   context.sawSession?.(view);
   return viewText(view, place);

@@ -26,14 +26,14 @@ export interface AgentWorkerOptions
   dataConverter: DataConverter | undefined;
   journal: TaskJournal;
   queue: string;
-  /** Tells other workers of the queue what this one offers. */
+  /** Publishes to other workers of the queue what this one offers. */
   identity: string;
   /** Undefined: it polls without a version. */
   deployment: Deployment | undefined;
   /** Whether the server has the search attributes that workflows set by themselves. */
   hasAttributes: boolean;
   webhooks: WebhookDependencies;
-  /** How long its steps may take to end once it is told to stop, in milliseconds. */
+  /** How long its steps may take to end once it is asked to stop, in milliseconds. */
   drainMs?: number | undefined;
   /** Null: no traces are wanted. */
   tracing: Tracing | null;
@@ -75,7 +75,7 @@ export function createAgentWorker({
       ...createWebhookActivities(webhooks),
     },
     ...SLOTS,
-    // The heartbeat's answer tells a tool that nobody waits for it any more.
+    // By the heartbeat's answer a tool learns that it is not waited for any more.
     maxHeartbeatThrottleInterval: '2s',
     // A task scheduled while no worker is alive waits this long for the dead one's cache.
     stickyQueueScheduleToStartTimeout: '2s',

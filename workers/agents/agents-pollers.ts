@@ -65,7 +65,7 @@ function isThere({
 }): boolean {
   if (machine !== hostname()) return true;
   if (pid === process.pid) return serving.has(instance);
-  // One that has ended counts as gone, even if nobody has waited for it: it still has its pid.
+  // One that has ended counts as gone, even if no process has waited for it: it still has its pid.
   return isRunning(pid);
 }
 

@@ -35,7 +35,7 @@ export interface DeploymentOptions {
 const buildIdOf = (bundle: string): string =>
   `${packageVersion()}-${createHash('sha256').update(readFileSync(bundle)).digest('hex').slice(0, HASH_CHARACTERS)}`;
 
-/** One deployment for each queue of agents. Queues whose names have other characters are told apart by a hash. */
+/** One deployment for each queue of agents. Queues whose names have other characters are distinguished by a hash. */
 export function deploymentName(queue: string): string {
   const plain = queue.replace(NOT_IN_NAMES, '-');
   if (plain === queue) return queue;
@@ -73,7 +73,7 @@ export class Deployment {
     };
   }
 
-  /** Before this worker polls: becomes current where nobody else would get the tasks, which saves them a wait. */
+  /** Before this worker polls: becomes current where no other worker would get the tasks, which saves them a wait. */
   async prepare(): Promise<void> {
     const { others, currentBuild } = await this.queue();
     if (others.length === 0 && currentBuild !== this.buildId) await this.setCurrent(this.buildId);

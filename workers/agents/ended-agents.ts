@@ -22,8 +22,8 @@ export interface EndedAgentsOptions {
 }
 
 export class EndedAgents {
-  /** Sessions told to close, by their agent's run: once is enough, since it is in their history. */
-  private readonly told = new Set<string>();
+  /** Sessions asked to close, by their agent's run: once is enough, since it is in their history. */
+  private readonly closed = new Set<string>();
   /** Whether a terminated agent's run leaves its sessions open. */
   private readonly keeps = new Map<string, Promise<boolean>>();
 
@@ -55,18 +55,18 @@ export class EndedAgents {
     if (!wasEnded(agent)) return;
     const { workflowId } = session;
     const key = `${agent.runId} ${workflowId}`;
-    if (this.told.has(key) || (await this.keepsSessions(agent))) return;
+    if (this.closed.has(key) || (await this.keepsSessions(agent))) return;
     // A reused id: the session was opened after that agent's end.
     if (!agent.closeTime || agent.closeTime < (await this.openedAt(session))) return;
     const reason = `its agent was ${await describeEnd(this.options.agents, agent)}`;
     await this.options.sessions.workflow
       .getHandle(workflowId)
       .signal(SESSION_MESSAGES.close.name, { reason });
-    this.told.add(key);
+    this.closed.add(key);
     this.options.log('a session of an ended agent is closed', { workflowId, reason });
   }
 
-  /** Only its input tells: a terminated agent may not answer queries. */
+  /** Only its input shows that: a terminated agent may not answer queries. */
   private keepsSessions({ workflowId, runId }: DescribedWorkflow): Promise<boolean> {
     const known = this.keeps.get(runId) ?? this.readKeep(workflowId, runId);
     this.keeps.set(runId, known);

@@ -1,4 +1,4 @@
-// Runs of workflows that nobody ends (the quota, webhooks, hosts) and that began before encryption was required: a worker
+// Runs of workflows that are never ended (the quota, webhooks, hosts) and that began before encryption was required: a worker
 // that requires it cannot go on with them, ever. They are ended, and begin anew when they are next needed.
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';

@@ -1,4 +1,4 @@
-// Stops sub-agents whose parent was terminated, and tells parents of sub-agents that were: termination runs no code, and
+// Stops sub-agents whose parent was terminated, and notifies the parents of sub-agents that were: termination runs no code, and
 // sub-agents are not bound to their parent, because it may continue as new.
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { wasReset } from '../../client/agents/reset-runs';
@@ -25,7 +25,7 @@ export class SubAgentSweep {
   /** Ends before it are known to all parents; at the first look, those of any time are read. */
   private knownBefore = 0;
   /** Runs of sub-agents whose parents know that they have ended. */
-  private readonly told = new Set<string>();
+  private readonly notified = new Set<string>();
   /** Periodic, between `start` and `stop`. */
   readonly looks = new RepeatedLook(
     () => this.look(),
@@ -69,12 +69,12 @@ export class SubAgentSweep {
     for await (const ended of listWorkflows(this.client, { query })) {
       const { workflowId, runId, parentExecution } = ended;
       const parent = parentExecution?.workflowId;
-      if (!parent || !running.has(parent) || this.told.has(runId)) continue;
+      if (!parent || !running.has(parent) || this.notified.has(runId)) continue;
       try {
         await this.notifyParent(parent, ended);
-        this.told.add(runId);
+        this.notified.add(runId);
       } catch (error) {
-        // For example, the parent has ended meanwhile: the others are still told.
+        // For example, the parent has ended meanwhile: the others are still notified.
         isComplete = false;
         this.log('an agent could not be told of the end of a sub-agent', { workflowId, error });
       }

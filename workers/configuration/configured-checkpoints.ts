@@ -18,7 +18,7 @@ export const configuredCheckpoints = (entry: CheckpointsEntry): CheckpointSettin
 });
 
 /**
- * Whether steps in a place end with checkpoints, as far as the agents' worker can tell. `auto`: in a folder that the
+ * Whether steps in a place end with checkpoints, as far as the agents' worker knows. `auto`: in a folder that the
  * agent names, and in the host's own where that is a repository. The `work` folder that all agents of a host share is
  * neither.
  */

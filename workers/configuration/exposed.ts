@@ -183,7 +183,7 @@ function named(path: string, roots: readonly string[]): ReturnType<typeof findTr
   return why === undefined ? { path } : { refused: `${path}, ${why}` };
 }
 
-/** The program that prints secrets, by a path that nobody in the sandbox can change. Throws like `outsideProgram`. */
+/** The program that prints secrets, by a path that cannot be changed in the sandbox. Throws like `outsideProgram`. */
 export function trustedSecrets(settings: SecretSettings, exposed: Exposed): SecretSettings {
   const [name, ...words] = settings.command ?? [];
   if (name === undefined || exposed.roots.length === 0) return settings;

@@ -4,7 +4,7 @@ import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { holdLock } from '../../system/lock';
 
 /**
- * A worker that is told to stop releases the host within its grace time, but there is no need to wait for all of it.
+ * A worker that is asked to stop releases the host within its grace time, but there is no need to wait for all of it.
  */
 const PATIENCE_MS = 3_000;
 

@@ -33,7 +33,7 @@ export class HostPresence {
   private readonly version = packageVersion();
   private isStopping = false;
   private timer: NodeJS.Timeout | undefined;
-  private told: HostFacts | undefined;
+  private announced: HostFacts | undefined;
   private reportedAt = LONG_AGO;
   private looking: Promise<void> = Promise.resolve();
 
@@ -48,7 +48,7 @@ export class HostPresence {
     let before: number | null = null;
     for (;;) {
       const beat = await directory.lastBeat(host);
-      // Nobody holds the lease. That of a host that died a moment ago expires: only a further beat proves that it lives.
+      // The lease is free. That of a host that died a moment ago expires: only a further beat proves that it lives.
       if (beat === null) return;
       if (before !== null && beat !== before)
         throw new HoldfastError('host_taken', {
@@ -86,9 +86,9 @@ export class HostPresence {
   private async look(): Promise<void> {
     const { facts } = this;
     const isLost = !this.presence.holdsLease && ageOf(this.reportedAt) > LEASE_MS;
-    if (!isLost && isDeepStrictEqual(facts, this.told)) return;
+    if (!isLost && isDeepStrictEqual(facts, this.announced)) return;
     await this.options.directory.announce(this.options.host, facts);
-    this.told = facts;
+    this.announced = facts;
     this.reportedAt = thisMoment();
   }
 

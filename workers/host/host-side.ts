@@ -50,7 +50,7 @@ export async function createHostSide({
   const { client, host, namespace, tools, log } = shared;
   const ownership = await HostClaim.make({ claims: client.claims, host, facts, warn: log });
   made.push(() => (ownership.isNew ? ownership.release() : undefined));
-  // In a separate trust domain nobody would answer a script's call of our tools.
+  // In a separate trust domain a script's call of our tools would go unanswered.
   const mayCall = configuration.features.unifiedExec && !isHostNamespace(namespace);
   const offers =
     mayCall && elsewhere ? new OfferLooks({ client, host, dataDir, source: elsewhere, log }) : undefined;

@@ -74,7 +74,7 @@ export interface HostWorkerOptions {
   checks: CheckCode;
   /** `ADDRESS:PORT` for people at terminals here; without it they follow through Temporal. */
   listen?: string | undefined;
-  /** How long its steps may take to end once it is told to stop, in milliseconds. */
+  /** How long its steps may take to end once it is asked to stop, in milliseconds. */
   drainMs?: number | undefined;
   /** Null: no metrics are wanted. */
   metrics: WantedMetrics | null;
@@ -203,7 +203,7 @@ const pollingWorker = (options: HostWorkerOptions, parts: Parts): Promise<Worker
     identity: options.ownership.identity,
     activities: activitiesOf(options, parts),
     maxConcurrentActivityTaskExecutions: 500,
-    // The heartbeat's answer tells `output --wait` about a cancellation.
+    // By the heartbeat's answer `output --wait` learns of a cancellation.
     maxHeartbeatThrottleInterval: '2s',
     ...stopsWithin(options.drainMs),
     interceptors: { activity: activityInterceptors(options.journal, options.tracing) },

@@ -39,7 +39,7 @@ export interface HostWorkspacesOptions {
 export class HostWorkspaces {
   readonly workspaces: Workspaces;
   readonly trees: OwnTrees;
-  /** Removes what nobody can name any more. */
+  /** Removes what cannot be named any more. */
   readonly looks: RepeatedLook;
 
   constructor(private readonly options: HostWorkspacesOptions) {
@@ -63,7 +63,7 @@ export class HostWorkspaces {
     );
   }
 
-  /** What an agent may read and write on this host, whoever does it for it. */
+  /** What an agent may read and write on this host, whichever process does it for it. */
   readonly reachOf = (agent: string): FileReach => {
     const { host, sessions } = this.options;
     const { dataDir, sandbox: profile } = sessions.options;

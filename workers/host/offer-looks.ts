@@ -43,7 +43,7 @@ export class OfferLooks implements OffersElsewhere {
     this.file = join(options.dataDir, `offered-tools.${options.host}.json`);
     this.looks = new RepeatedLook(
       () => this.lookIfUsed(),
-      (reason) => this.tell('the agents could not be asked for their tools', { reason }),
+      (reason) => this.warn('the agents could not be asked for their tools', { reason }),
       EVERY_MS,
     );
   }
@@ -54,7 +54,7 @@ export class OfferLooks implements OffersElsewhere {
       const kept = readJson(this.file);
       if (kept !== undefined) this.offer(parseWith(toolsOfferSchema, 'The offer of the agents', kept));
     } catch (err) {
-      this.tell('the last known tools of the agents could not be read', { reason: reasonOf(err) });
+      this.warn('the last known tools of the agents could not be read', { reason: reasonOf(err) });
     }
   }
 
@@ -108,7 +108,7 @@ export class OfferLooks implements OffersElsewhere {
     try {
       writeJson(this.file, answer);
     } catch (err) {
-      this.tell('the tools of the agents could not be kept', { reason: reasonOf(err) });
+      this.warn('the tools of the agents could not be kept', { reason: reasonOf(err) });
     }
   }
 
@@ -116,10 +116,10 @@ export class OfferLooks implements OffersElsewhere {
     this.options.source.replace(tools ?? []);
     this.digest = digest;
     if (leftOut.count > 0)
-      this.tell('the agents have too many tools: scripts here cannot call all of them', leftOut);
+      this.warn('the agents have too many tools: scripts here cannot call all of them', leftOut);
   }
 
-  private tell(message: string, facts: object): void {
+  private warn(message: string, facts: object): void {
     if (!this.over.signal.aborted) this.options.log(message, facts);
   }
 }

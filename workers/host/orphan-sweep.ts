@@ -1,4 +1,4 @@
-// Ends shells that nobody will ever close: their workflow was terminated, or closed while this host was away.
+// Ends shells that would never be closed: their workflow was terminated, or closed while this host was away.
 // Termination runs no code of the workflow, so the host has to look for itself.
 import type { Client } from '@temporalio/client';
 import { listWorkflows, type DescribedWorkflow } from '../../client/delivery/list-workflows';

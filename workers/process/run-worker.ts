@@ -48,7 +48,7 @@ export interface RunOptions {
   config?: string | undefined;
   /** `ADDRESS:PORT` of `/healthz` and `/readyz`. Default: none. */
   probes?: string | undefined;
-  /** How long steps that run may take to end, once the process is told to stop, in milliseconds. */
+  /** How long steps that run may take to end, once the process is asked to stop, in milliseconds. */
   drainMs?: number | undefined;
   /** The next start takes the same options: they are recorded once it polls. */
   isLasting?: boolean | undefined;
@@ -57,7 +57,7 @@ export interface RunOptions {
 }
 
 /**
- * Serves until it is told to stop, then drains. Throws what `createWorkers` throws, and `worker_running`
+ * Serves until it is asked to stop, then drains. Throws what `createWorkers` throws, and `worker_running`
  * and `port_in_use`.
  */
 export async function runWorker(options: RunOptions): Promise<void> {

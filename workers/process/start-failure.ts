@@ -8,7 +8,7 @@ export interface StartFailure {
   facts: ErrorFacts;
 }
 
-/** Tells the starting process, if it still waits, and exits. */
+/** Reports to the starting process, if it still waits, and exits. */
 export function reportFailure(err: unknown): void {
   const known = knownError(err);
   if (known.code === 'internal') {

@@ -1,4 +1,4 @@
-// Records on disk which activities this worker is running, so that after a kill the next one can tell the server at
+// Records on disk which activities this worker is running, so that after a kill the next one can report them to the server at
 // once. Without it, each would be noticed only after its heartbeat timeout. Tasks on their way to the worker are in no
 // journal: the server is asked for those, by the identity with which the worker polled.
 import { randomUUID } from 'node:crypto';

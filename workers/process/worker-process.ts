@@ -92,7 +92,7 @@ export async function ensureWorker(choice: WorkerChoice): Promise<WorkerRecord> 
   if (running && serves(running, choice) && !hasOptions(choice)) return running;
   makeFolder(choice.dataDir);
   return withLock(workerPaths(choice.dataDir).lock, async () => {
-    // Nobody waits for it: its starter held this lock, and is gone.
+    // It is not waited for: its starter held this lock, and is gone.
     await killUnready(workerPaths(choice.dataDir).started, () => runningWorker(choice.dataDir)?.identity);
     const before = runningWorker(choice.dataDir);
     if (before && serves(before, choice)) {

@@ -1,5 +1,5 @@
 // Metrics that have to be looked for at the server: agents, waits, hosts, backlogs. Only the first of the workers of a
-// queue looks, for all; the others tell zeros, so the largest of all workers' values counts.
+// queue looks, for all; the others report zeros, so the largest of all workers' values counts.
 import type { MetricMeter } from '@temporalio/common';
 import { listWorkflows } from '../../client/delivery/list-workflows';
 import type { HostNamespaces } from '../../client/hosts/host-namespaces';
@@ -17,7 +17,7 @@ const QUEUE_KINDS = { workflow: 1, activity: 2 } as const;
 /** Each is two requests a look, and a label. */
 const MAX_QUEUES = 100;
 const REASONS = ['approval', 'input', 'person', 'agents', 'quota'] as const;
-/** Not told as notices: of these nothing says since when. */
+/** Not published as notices: nothing says since when these last. */
 const UNDATED: readonly string[] = ['agents', 'quota'];
 /** The oldest wait is looked for among those at least this old, in milliseconds: lists begin with the youngest. */
 const AGES_MS = [86_400_000, 3_600_000, 300_000, 0];
@@ -36,7 +36,7 @@ export interface AgentsGaugesOptions {
 export class AgentsGauges {
   readonly looks: RepeatedLook;
   private wasFirst = false;
-  /** Queues that were told, to be told as empty when they are not looked at any more. */
+  /** Queues that were reported, to be reported as empty when they are not looked at any more. */
   private readonly queues = new Set<string>();
 
   constructor(private readonly options: AgentsGaugesOptions) {

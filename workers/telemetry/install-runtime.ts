@@ -9,7 +9,7 @@ type MetricsExporter = NonNullable<RuntimeOptions['telemetryOptions']>['metrics'
 
 const EXPORT_EVERY_MS = 10_000;
 
-/** Undefined: nobody wants metrics. `place` is where Prometheus looks, and comes before a collector. */
+/** Undefined: no metrics are wanted. `place` is where Prometheus looks, and comes before a collector. */
 export function metricsExporter(
   settings: TelemetrySettings,
   place: string | null,

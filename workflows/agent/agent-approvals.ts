@@ -38,7 +38,7 @@ const unknown = (got: string, allowed: string): Error =>
   toFailure(new HoldfastError('approval_unknown', { got, allowed }));
 
 /** The agent learns of questions by signal, which an answer may overtake. */
-const TOLD_MS = 2_000;
+const REPORTED_MS = 2_000;
 
 interface Place {
   to: string;
@@ -77,7 +77,7 @@ function idOfTheOne({ to, meant }: Place, name: string, { hash }: Answer): strin
 }
 
 async function handOn(conversation: Conversation, signal: string, request: Answer): Promise<void> {
-  await condition(() => isKnown(conversation, request), TOLD_MS);
+  await condition(() => isKnown(conversation, request), REPORTED_MS);
   const place = placeOf(conversation, request);
   const id = idOfTheOne(place, signal, request);
   const answer = { ...request, ...(id !== undefined && { id }) };

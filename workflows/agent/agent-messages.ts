@@ -111,7 +111,7 @@ function listenToRecover(listener: Listener, conversation: Conversation): void {
     },
     (request) => taken.check(idOf(request), recoverContent(request)),
   );
-  // Nobody waits for a signal: what failed is in the state's `refused`.
+  // A signal is not waited for: what failed is in the state's `refused`.
   listener.signal(MESSAGES.recover, (request) => void recover(request).catch(() => undefined));
 }
 
@@ -153,8 +153,8 @@ function listenToSubAgents(listener: Listener, conversation: Conversation): void
   listener.signal(MESSAGES.questions, (request) => {
     const { agent, currentTurn: turn } = conversation.state();
     if (!request || !conversation.questions.take(request, agent, turn)) return;
-    conversation.tell();
-    conversation.questions.tellTurn(turn, request);
+    conversation.publish();
+    conversation.questions.notifyTurn(turn, request);
   });
   listener.signal(MESSAGES.agentEnded, ({ agentId, result }) => agents.ended(agentId, result));
 

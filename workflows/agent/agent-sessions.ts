@@ -40,7 +40,7 @@ export class AgentSessions {
     return { sessions: this.numbers, ...(!this.mayBeOpen && { isWithoutSessions: true }) };
   }
 
-  /** @param turn null: it was lost, and nobody knows what it opened */
+  /** @param turn null: it was lost, and what it opened is not known */
   opened(turn: Pick<TurnResult, 'sessions' | 'calls'> | null): void {
     for (const session of turn?.sessions ?? []) this.known.add(session);
     if (turn?.calls !== 0) this.mayBeOpen = true;

@@ -11,7 +11,7 @@ interface Waiting {
   /** When its status began; ISO 8601. */
   since: string;
   questions: readonly OpenQuestion[];
-  /** Its last turn has failed, and nobody has dismissed that. */
+  /** Its last turn has failed, and that was not dismissed. */
   isFailed: boolean;
 }
 
@@ -24,7 +24,7 @@ export function waitOf({ id, status, turns, since, questions: [asked], isFailed 
   return { for: isFailed ? 'retry' : 'message', since, workflowId: agentWorkflowId(id) };
 }
 
-/** As lists are told: a turn tells its own waits. */
+/** As lists have it: a turn publishes its own waits. */
 export function publishedWait(wait: Wait | null, isFailed: boolean): WaitsFor {
   const waitsFor = wait?.for ?? (isFailed ? 'retry' : 'none');
   return waitsFor === 'approval' || waitsFor === 'message' || waitsFor === 'retry' ? waitsFor : 'none';

@@ -1,4 +1,4 @@
-// An agent's sub-agents: starts them as children, records how they ended, tells the callers that wait for that, and
+// An agent's sub-agents: starts them as children, records how they ended, notifies the callers that wait for that, and
 // ends them with their parent. They are abandoned children, since Temporal would otherwise end them when their parent
 // continues as new: so a signal reports their end, and a signal stops them.
 import {
@@ -64,7 +64,7 @@ export class SubAgents {
     private readonly input: AgentInput,
     carried: readonly SubAgentRecord[],
     /** Whether sub-agents may be started with the search attributes that say what they are doing. */
-    private readonly tells: () => boolean,
+    private readonly publishes: () => boolean,
   ) {
     this.agents = [...carried];
   }
@@ -167,7 +167,7 @@ export class SubAgents {
         agents: spawned,
       });
     } catch {
-      // The turn is over: nobody is waiting any longer.
+      // The turn is over: there is no caller any longer.
     }
   }
 
@@ -201,7 +201,7 @@ export class SubAgents {
     { key, turn, ...request }: AwaitAgentsSignal,
     currentTurn: () => string | null,
   ): Promise<void> {
-    const told = getExternalWorkflowHandle(turn);
+    const caller = getExternalWorkflowHandle(turn);
     const counted: SubAgentRecord[] = [];
     const count = (agent: SubAgentRecord): boolean => {
       // The wait of an interrupted turn goes on, and must not take it from the turn that waits again.
@@ -212,14 +212,14 @@ export class SubAgents {
     };
     try {
       const result = await this.wait(request, count);
-      await told.signal(signalOf(TURN_MESSAGES.agentsEnded), { key, result });
+      await caller.signal(signalOf(TURN_MESSAGES.agentsEnded), { key, result });
     } catch (err) {
       for (const agent of counted) agent.isTold = false;
       const known = err instanceof HoldfastError ? err : fromFailure(err);
-      // The turn is over: nobody is waiting any longer.
+      // The turn is over: there is no caller any longer.
       if (!known) return;
       const { code, message } = known;
-      await told
+      await caller
         .signal(signalOf(TURN_MESSAGES.agentsEnded), { key, fault: { code, message } })
         .catch(() => undefined);
     }
@@ -262,7 +262,7 @@ export class SubAgents {
           args: [this.inputOf(request, agent.grant)],
           staticSummary: asSummary(`${role}: ${prompt}`),
           memo: messageMemo(prompt),
-          ...(this.tells() && { typedSearchAttributes: attributesOfNewAgent(agentId, true) }),
+          ...(this.publishes() && { typedSearchAttributes: attributesOfNewAgent(agentId, true) }),
         });
         // It reports its end itself, unless it was terminated.
         child.result().catch((err: unknown) => this.ended(agentId, lostResult(agentId, err)));

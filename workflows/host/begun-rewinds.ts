@@ -8,7 +8,7 @@ const MORE_TRIES = 20;
 
 /**
  * Asks a host for a rewind, again where one that began is still waiting for the next worker. Throws the catalogue's error.
- * @param isOver whether nobody waits for it any more: the host's next worker finishes the files all the same
+ * @param isOver whether it is not waited for any more: the host's next worker finishes the files all the same
  */
 export async function rewindOn(
   host: string,

@@ -64,7 +64,7 @@ export async function runCommand(
           ...input,
           // Any other data folder refuses a session that knows its own.
           ...(delivered && input.ref.folderId === undefined && { resentSince: sentAt }),
-          // Delivered again, it only says how it went: nobody wants it to begin now.
+          // Delivered again, it only says how it went: it must not begin now.
           ...(delivered && reason !== null && { over: reason }),
         },
       ]);

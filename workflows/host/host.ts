@@ -33,7 +33,7 @@ const FORGET_AFTER_MS = 30 * 24 * 3_600_000;
 const CONTINUE_AT_EVENTS = 2_000;
 const REMEMBERED_REFUSALS = 5;
 
-/** Ends when it is told that the host will not come back, or 30 days after the host was last seen. */
+/** Ends when it learns that the host will not come back, or 30 days after the host was last seen. */
 export async function host(input?: HostInput, carried?: HostState): Promise<HostState> {
   const { namespace } = checked(hostInputSchema, 'The input of host', input ?? {});
   const name = ownName();

@@ -100,12 +100,12 @@ export class Approvals {
     return asked ? Date.parse(asked.askedAt) : now;
   }
 
-  /** Nobody asks this any more, though it was carried here: the policy may have changed. */
+  /** This is not asked any more, though it was carried here: the policy may have changed. */
   drop(id: string): void {
     if (this.waiting.some((one) => one.id === id)) this.forget((one) => one === id);
   }
 
-  /** After continue-as-new: drops questions that nobody asks again. */
+  /** After continue-as-new: drops questions that are not asked again. */
   keepOnly(isAsked: (id: string) => boolean): void {
     this.forget((id) => !isAsked(id));
   }
@@ -166,14 +166,14 @@ export class Approvals {
     return found;
   }
 
-  /** For when nobody waits for an answer any longer. */
+  /** For when an answer is not waited for any longer. */
   denyAll(reason: string): void {
     for (const { id } of this.record.waiting)
       if (!this.answered(id)) setOwn(this.record.answers, id, { approved: false, by: null, reason });
   }
 
   /**
-   * With an id: that one, uncut; none if it is cut here and not asked again yet in this run: nobody should approve what they
+   * With an id: that one, uncut; none if it is cut here and not asked again yet in this run: a person should not approve what they
    * cannot see. Without: all of them, long values cut.
    */
   show({ id }: ApprovalsRequest = {}): Approval[] {

@@ -1,4 +1,4 @@
-// What workflows tell metrics. It leaves no trace in their histories, and a replay tells nothing.
+// What workflows report to metrics. It leaves no trace in their histories, and a replay reports nothing.
 import { codeOfFailed } from '../../contracts/tools/failed-call';
 import { metricMeter } from '@temporalio/workflow';
 import type { ToolResult, TurnResult } from '../../contracts/agents/agent';
@@ -24,7 +24,7 @@ export function commandEnded(runtime: Runtime, view: CommandView): void {
   observe(metricMeter, 'holdfast_command_duration_seconds', { outcome }, view.durationMs / 1_000);
 }
 
-/** It did not run, or nobody knows what came of it. */
+/** It did not run, or what came of it is not known. */
 export const commandFailed = (runtime: Runtime, err: unknown): void =>
   count(metricMeter, 'holdfast_commands', { runtime, outcome: fromFailure(err)?.code ?? 'internal' });
 

@@ -1,4 +1,4 @@
-// Pending approvals in an agent's turn and sessions. These tell the agent, which shows the approvals, tells its turn,
+// Pending approvals in an agent's turn and sessions. These report to the agent, which shows the approvals, notifies its turn,
 // and forwards only answers to what is pending.
 import { CancellationScope, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import type { Approval } from '../../contracts/tools/approvals';
@@ -9,15 +9,15 @@ import { AGENT_MESSAGES } from '../../contracts/messages/to-agents';
 import { signalOf } from './definitions';
 
 /** Limits for one value, and roughly for all, in a message between workflows. */
-const TOLD_CHARACTERS = 4_000;
-const ALL_TOLD_CHARACTERS = 64_000;
+const SENT_CHARACTERS = 4_000;
+const ALL_SENT_CHARACTERS = 64_000;
 /** A message has the oldest of those that wait: as they are answered, the others follow. */
-const MOST_TOLD = 50;
+const MOST_SENT = 50;
 
-/** Used by a session or a turn to tell its agent. */
+/** Used by a session or a turn to report to its agent. */
 export class QuestionsForAgent {
-  /** Undefined: what the run before has told. */
-  private told: string | undefined;
+  /** Undefined: what the run before has reported. */
+  private reported: string | undefined;
   private waiting: readonly Approval[] = [];
   private sending: Promise<void> | null = null;
   private onItsWay: Promise<void> | null = null;
@@ -27,13 +27,13 @@ export class QuestionsForAgent {
     private readonly agent: string,
     carried = 0,
   ) {
-    this.told = carried > 0 ? undefined : '';
+    this.reported = carried > 0 ? undefined : '';
   }
 
-  tell(waiting: readonly Approval[]): void {
+  report(waiting: readonly Approval[]): void {
     const key = keyOf(waiting);
-    if (key === this.told) return;
-    this.told = key;
+    if (key === this.reported) return;
+    this.reported = key;
     this.waiting = waiting;
     this.sending ??= this.sendAll();
   }
@@ -47,17 +47,17 @@ export class QuestionsForAgent {
     // Two on their way may overtake each other: the agent would take the older one for what is asked now.
     if (this.onItsWay) await this.onItsWay;
     this.sending = null;
-    this.onItsWay = this.send(this.waiting.slice(0, MOST_TOLD)).then(() => {
+    this.onItsWay = this.send(this.waiting.slice(0, MOST_SENT)).then(() => {
       this.onItsWay = null;
     });
   }
 
   private send(waiting: readonly Approval[]): Promise<void> {
     const { workflowId } = workflowInfo();
-    const together = ALL_TOLD_CHARACTERS / Math.max(1, waiting.length);
+    const together = ALL_SENT_CHARACTERS / Math.max(1, waiting.length);
     const cut = waiting.map((one) => ({
       ...one,
-      ...(one.values && { values: cutValues(one.values, { each: TOLD_CHARACTERS, together }) }),
+      ...(one.values && { values: cutValues(one.values, { each: SENT_CHARACTERS, together }) }),
     }));
     return send(agentWorkflowId(this.agent), { workflowId, waiting: cut });
   }
@@ -102,8 +102,8 @@ export class OpenQuestions {
     delete this.record[turn];
   }
 
-  /** Tells the turn, whose page shows the approvals, too. */
-  tellTurn(turn: string | null, signal: QuestionsSignal): void {
+  /** Notifies the turn, whose page shows the approvals, too. */
+  notifyTurn(turn: string | null, signal: QuestionsSignal): void {
     if (turn !== null && turn !== signal.workflowId) void send(turn, signal);
   }
 }

@@ -1,6 +1,6 @@
 // The search attributes of a workflow that say what it is doing and what it waits for. Each change is one event in a
 // workflow task that is there anyway, and an action where the server's operator is billed by action: so only states
-// that last are told.
+// that last are published.
 import type { SearchAttributePair } from '@temporalio/common';
 import { patched, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { WaitsFor } from '../../contracts/agents/waits';
@@ -16,11 +16,11 @@ import {
 } from '../../contracts/agents/work-state';
 
 export class PublishedState {
-  /** Notices of this run and the last ones of those before it: each is told once. */
+  /** Notices of this run and the last ones of those before it: each is published once. */
   private readonly noticed: Set<string>;
   private notices: string[];
 
-  private constructor(private told: WorkState | null) {
+  private constructor(private state: WorkState | null) {
     this.notices = [...(workflowInfo().typedSearchAttributes.get(NOTICES_KEY) ?? [])];
     this.noticed = new Set(
       this.notices.flatMap((text) => {
@@ -32,7 +32,7 @@ export class PublishedState {
 
   /** Whether the server has the attributes, as far as this workflow knows: its children may be started with them. */
   get isPublished(): boolean {
-    return this.told !== null;
+    return this.state !== null;
   }
 
   /** For workflows that are only started by other workflows of ours: silent unless they gave the attributes. */
@@ -52,9 +52,9 @@ export class PublishedState {
       const { typedSearchAttributes } = workflowInfo();
       const missing = ids.filter(({ key, value }) => typedSearchAttributes.get(key) !== value);
       if (missing.length > 0) upsertSearchAttributes(missing);
-      const told = new PublishedState(given);
-      told.tell(now);
-      return told;
+      const published = new PublishedState(given);
+      published.publish(now);
+      return published;
     }
     const isKnown = patched(STATE_PATCH);
     const pairs = [...ids, ...(isKnown ? attributesOfState(now) : [])];
@@ -64,13 +64,13 @@ export class PublishedState {
 
   /**
    * Does nothing if nothing has changed.
-   * @param noticed whom it waits for now, and what it has lost: told once each, in the same command
+   * @param noticed whom it waits for now, and what it has lost: published once each, in the same command
    */
-  tell(now: WorkState, noticed: readonly NoticeId[] = []): void {
-    const { told } = this;
-    if (!told) return;
-    const isSame = told.state === now.state && told.waitsFor === now.waitsFor;
-    this.told = now;
+  publish(now: WorkState, noticed: readonly NoticeId[] = []): void {
+    const { state } = this;
+    if (!state) return;
+    const isSame = state.state === now.state && state.waitsFor === now.waitsFor;
+    this.state = now;
     const pairs = [...(isSame ? [] : attributesOfState(now)), ...this.newNotices(noticed)];
     if (pairs.length > 0) upsertSearchAttributes(pairs);
   }

@@ -76,7 +76,7 @@ class SealedMessages implements WorkflowInboundCallsInterceptor, WorkflowOutboun
 
   signalWorkflow: NonNullable<WorkflowOutboundCallsInterceptor['signalWorkflow']> = (input, next) => {
     const { signalName, args } = input;
-    // A workflow that accepts plaintext must not seal: nobody may approve elsewhere through it.
+    // A workflow that accepts plaintext must not seal: no approval elsewhere may come through it.
     if (!this.record.only) return next(input);
     return next({ ...input, args: inEnvelope(args, this.seal(signalName)) });
   };

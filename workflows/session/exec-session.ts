@@ -52,8 +52,8 @@ function isBeyond({ events, bytes }: HistoryLimit): boolean {
 export async function execSession(input?: SessionInput, carried?: CarriedSession): Promise<void> {
   const record = carried ? readSession(carried) : openSession(input);
   // A carried session has its ids: the server copies attributes to the next run.
-  const told = PublishedState.open(carried ? [] : attributesOfSession(record.ref), workStateOf(record));
-  const session = new SessionActor(record, told);
+  const published = PublishedState.open(carried ? [] : attributesOfSession(record.ref), workStateOf(record));
+  const session = new SessionActor(record, published);
   // Before the handlers: pending messages are handled the moment these are set.
   session.reattach();
   const signals = listen(session);

@@ -75,14 +75,14 @@ export class SessionActor {
 
   constructor(
     readonly record: SessionRecord,
-    private readonly told: PublishedState,
+    private readonly published: PublishedState,
   ) {
     this.ids = new SessionIds(record);
     this.typing = new QueuedInputs(record, this.ids, (view) => this.show(view));
     this.questions = new QuestionsForAgent(record.ref.agent, record.approvals.waiting.length);
     this.approvals = new Approvals(record.approvals, () => {
-      this.questions.tell(this.approvals.waiting);
-      this.tell();
+      this.questions.report(this.approvals.waiting);
+      this.publish();
     });
     this.tools = new SessionTools(record, this.approvals);
   }
@@ -140,7 +140,7 @@ export class SessionActor {
       this.tools.grant(id, request.tools);
       // Without a reset, only background scripts' calls can be waiting here, no command.
       if (reset) this.approvals.denyAll(REPLACED);
-      this.tell();
+      this.publish();
       this.track(this.record.command, false);
     }
     const command = this.record.command;
@@ -325,7 +325,7 @@ export class SessionActor {
       (err: unknown) => {
         commandFailed(runtime, err);
         this.ids.forgetCommand(commandId);
-        this.tell();
+        this.publish();
       },
     );
   }
@@ -361,12 +361,12 @@ export class SessionActor {
 
   private show(view: CommandView, reader?: string): void {
     showView(this.record, view, reader);
-    this.tell();
+    this.publish();
   }
 
   /** Updates the page and the search attributes; to be called when the state changes. */
-  private tell(): void {
-    this.told.tell(workStateOf(this.record), noticesOf(this.record));
+  private publish(): void {
+    this.published.publish(workStateOf(this.record), noticesOf(this.record));
     setCurrentDetails(sessionDetails(this.record));
   }
 

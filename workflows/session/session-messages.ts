@@ -8,7 +8,7 @@ import { refuse } from '../messages/refusal';
 import type { SessionActor } from './session-actor';
 import { lastView, recordRefusal, sessionState } from './session-record';
 
-/** The handlers of signals that are at work: nobody sends these again, unlike updates. */
+/** The handlers of signals that are at work: these are not sent again, unlike updates. */
 export interface SignalsAtWork {
   atWork: number;
 }

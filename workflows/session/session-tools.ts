@@ -129,7 +129,7 @@ export class SessionTools {
   async results({ ids, answered = [] }: ToolResultsRequest): Promise<ToolResults> {
     this.forget(answered);
     const unknown = ids.filter((id) => !this.known(id));
-    for (const id of ids) this.tell(id, { type: 'slow' });
+    for (const id of ids) this.change(id, { type: 'slow' });
     const before = this.slowEnds;
     // The end of a call outside `ids`, which came later, ends the wait too: the caller then asks for that one.
     if (unknown.length === 0 && !ids.some((id) => this.outcome(id)))
@@ -164,7 +164,7 @@ export class SessionTools {
     }
   }
 
-  /** The scripts of this command have ended with their terminal: nobody waits for their calls. */
+  /** The scripts of this command have ended with their terminal: their calls are not waited for. */
   cancelOf(commandId: string, reason: string): void {
     const open = Object.values(this.record.calls ?? {}).filter(
       ({ request, state }) => request.commandId === commandId && isOpen(state),
@@ -207,7 +207,7 @@ export class SessionTools {
   }
 
   /** False if there is no such call, or nothing changes. */
-  private tell(id: string, event: CallEvent): boolean {
+  private change(id: string, event: CallEvent): boolean {
     const known = this.known(id);
     return known !== undefined && advance(known, event);
   }
@@ -317,7 +317,7 @@ export class SessionTools {
   }
 
   private forget(ids: readonly string[]): void {
-    for (const id of ids) if (this.tell(id, { type: 'delivered' })) delete this.record.calls?.[id];
+    for (const id of ids) if (this.change(id, { type: 'delivered' })) delete this.record.calls?.[id];
   }
 
   /** One timer for all awaited calls, so that a quick one needs no timer. */

@@ -33,14 +33,14 @@ export interface TurnOfAgent {
   /** The conversation's steps before it. */
   stepsBefore: number;
   /** Whether its search attributes say what it is doing. */
-  tells: boolean;
+  publishes: boolean;
   /** Called once it runs, with a function that interrupts it. */
   started: (interrupt: () => Promise<void>) => void;
 }
 
 /** A cancelled turn still returns what it has: a stop loses nothing of the conversation. */
 export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
-  const { agent, number, message, settings, extent, stepsBefore, tells, started } = of;
+  const { agent, number, message, settings, extent, stepsBefore, publishes, started } = of;
   const { runId, firstExecutionRunId: born } = workflowInfo();
   const earlier = { ...extent, runId };
   const workflowId = turnWorkflowId(agent, number);
@@ -50,12 +50,15 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
       args: [{ agent, born, turn: number, message, settings, earlier, stepsBefore }],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-      // The agent's starter may not have told the server.
+      // The agent's starter may not have given it to the server.
       ...(settings.tenant !== undefined && { priority: shareOf(settings.tenant) }),
       staticSummary: asSummary(message),
       staticDetails: inMarkdown(message, 2_000),
       // So that the list of an agent's workflows includes its turns.
-      typedSearchAttributes: [...attributesOfAgent(agent), ...(tells ? attributesOfState(TURN_STATE) : [])],
+      typedSearchAttributes: [
+        ...attributesOfAgent(agent),
+        ...(publishes ? attributesOfState(TURN_STATE) : []),
+      ],
     });
   try {
     const child = await afterLeftover(workflowId, start);
@@ -67,7 +70,7 @@ export async function runTurn(of: TurnOfAgent): Promise<TurnResult> {
     if (!failed) throw err;
     const lost: Message[] = [{ role: 'user', text: message }];
     const error = failed.toData();
-    // Without a number of calls: nobody knows.
+    // Without a number of calls: it is not known.
     return { answer: null, reason: 'model_error', error, steps: 0, messages: lost, sessions: [] };
   }
 }

@@ -11,8 +11,8 @@ export class Transcript {
   bytes = 0;
   private readonly sizes: number[] = [];
 
-  /** @param told hears of each addition, and of what was there before it */
-  constructor(private readonly told: RecordedMessagesSinks[typeof RECORDED_MESSAGES]['add']) {}
+  /** @param onAdded hears of each addition, and of what was there before it */
+  constructor(private readonly onAdded: RecordedMessagesSinks[typeof RECORDED_MESSAGES]['add']) {}
 
   /** What identifies its messages in the run that holds them. */
   get extent(): { count: number; bytes: number } {
@@ -22,7 +22,7 @@ export class Transcript {
   push(...messages: Message[]): void {
     if (messages.length === 0) return;
     const sizes = messages.map(messageBytes);
-    this.told(this.extent, messages, sizes);
+    this.onAdded(this.extent, messages, sizes);
     this.messages.push(...messages);
     this.sizes.push(...sizes);
     for (const size of sizes) this.bytes += size;

@@ -12,7 +12,7 @@ import { workspacesOn } from './calls/tool-activities';
 
 type CheckpointMessage = Extract<Message, { role: 'checkpoint' }>;
 
-/** A workspace that takes longer has none this time: nobody waits for ever for a slow disk. */
+/** A workspace that takes longer has none this time: a slow disk is not waited for for ever. */
 const CHECKPOINT_TIMEOUT = '2 minutes';
 
 export class TurnCheckpoints {

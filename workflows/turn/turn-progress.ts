@@ -38,7 +38,7 @@ export class TurnProgress {
   private approvals: Approvals | null = null;
   /** Since when it waits for sub-agents, one entry for each call. */
   private readonly agentsSince: Date[] = [];
-  private readonly told = PublishedState.given();
+  private readonly published = PublishedState.given();
   private elsewhere: OpenQuestions | null = null;
 
   constructor(
@@ -170,11 +170,11 @@ export class TurnProgress {
     this.show();
   }
 
-  /** Model calls and tools are not told to lists: they are brief, and nobody else has to give anything. */
-  private tell(): void {
+  /** Model calls and tools are not published to lists: they are brief, and need no one else. */
+  private publish(): void {
     const waits = this.waits?.for;
     const isBrief = waits === undefined || waits === 'model' || waits === 'tools' || waits === 'turn';
-    this.told.tell({ ...TURN_STATE, waitsFor: isBrief ? 'none' : waits }, this.notices);
+    this.published.publish({ ...TURN_STATE, waitsFor: isBrief ? 'none' : waits }, this.notices);
   }
 
   private get notices(): NoticeId[] {
@@ -184,7 +184,7 @@ export class TurnProgress {
   }
 
   private show(): void {
-    this.tell();
+    this.publish();
     const { agent, settings } = this.input;
     const { namespace } = workflowInfo();
     const inSessions = questionDetails(this.elsewhere?.open ?? [], namespace);

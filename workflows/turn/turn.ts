@@ -105,7 +105,7 @@ class Turn {
     // A turn never continues as new while one of its calls waits: only the approved rules are carried over.
     const questions = new QuestionsForAgent(input.agent);
     this.approvals = new Approvals({ ...newApprovals(), cleared: carried?.cleared ?? [] }, () => {
-      questions.tell(this.approvals.waiting);
+      questions.report(this.approvals.waiting);
       this.progress.holds(this.approvals);
     });
   }
@@ -370,7 +370,7 @@ class Turn {
     const { hold, denied, tool, args } = call;
     if (denied !== undefined) return new HoldfastError('policy_denied', { reasons: denied });
     if (!hold) return call;
-    // The interruption answered everything that was waiting; nobody is asked after it.
+    // The interruption answered everything that was waiting; no question follows it.
     if (this.isInterrupted) return new HoldfastError('approval_denied', { reason: INTERRUPTED });
     try {
       const values = argumentsOf(args, hold.secret);

@@ -116,7 +116,7 @@ class Sender {
   async run(): Promise<void> {
     const { record, webhook } = this;
     const hasRoom = (): boolean => record.waiting.length < MAX_WAITING;
-    // What nobody wants is not looked for.
+    // What is not wanted is not looked for.
     const mayLook = (): boolean => hasRoom() && !this.isGone;
     const mayGoOn = (): boolean => mayLook() || isLong();
     if (record.held?.until) this.holdUntil(record.held.until);

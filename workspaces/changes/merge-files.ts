@@ -116,7 +116,7 @@ class Merging {
     facts.empty = new Set([...facts.empty].filter((folder) => !filled.has(folder)));
   }
 
-  /** What the agent's own commands could not do, nobody does for it. */
+  /** What the agent's own commands could not do, is not done for it. */
   checkReach(reach: ReachInside): void {
     const { facts, conflicts, changes } = this.merged;
     const { ours } = this.sides;

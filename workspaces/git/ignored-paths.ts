@@ -1,4 +1,4 @@
-// Which paths git's ignore rules hide, as check-ignore tells it.
+// Which paths git's ignore rules hide, as check-ignore reports it.
 import { fromBytes, toBytes, type BytePath } from '../byte-path';
 import type { Git } from './git-run';
 

@@ -50,7 +50,7 @@ export class Store {
     }
   }
 
-  /** While many add objects and nobody removes any. Throws `StoreBusy`. */
+  /** While many add objects and none are removed. Throws `StoreBusy`. */
   async adding<T>(work: () => Promise<T>): Promise<T> {
     const release = await holdShared(this.lock, { signal: AbortSignal.timeout(WAIT_MS) }).catch(
       (err: unknown) => {
@@ -64,7 +64,7 @@ export class Store {
     }
   }
 
-  /** While nobody else adds or removes objects. */
+  /** While no other process adds or removes objects. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     const release = await holdLock(this.lock);
     try {
@@ -74,7 +74,7 @@ export class Store {
     }
   }
 
-  /** Removes what a killed or failed git left half written, if nobody adds anything now. */
+  /** Removes what a killed or failed git left half written, if nothing is being added now. */
   sweep(): void {
     const release = tryLock(this.lock);
     if (!release) return;

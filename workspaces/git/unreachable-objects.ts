@@ -11,7 +11,7 @@ export const QUICKLY = ['core.bigFileThreshold=4m'];
 
 const ALL = ['pack-objects', '-q', '--all', '--reflog', '--non-empty', '--delta-base-offset'];
 
-/** To be called while nobody else adds or removes objects. Throws `GitFailure` if a ref leads to what is gone. */
+/** To be called while no other process adds or removes objects. Throws `GitFailure` if a ref leads to what is gone. */
 export async function removeUnreachable(git: Git): Promise<void> {
   const objects = join(git.gitDir, 'objects');
   const packs = join(objects, 'pack');

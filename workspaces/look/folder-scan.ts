@@ -6,7 +6,7 @@ import { FOLDER_PERMISSIONS } from '../git/facts';
 import type { Breather } from '../../system/processes/breather';
 
 export interface FolderFact {
-  /** Which state of the folder this is; '' if it changed too shortly before to tell from later changes. */
+  /** Which state of the folder this is; '' if it changed too shortly before to distinguish from later changes. */
   stamp: string;
   mode: number;
   /** Names of the folders in it that are recorded, and of those that are ignored. */
@@ -26,7 +26,7 @@ export interface ScanChoice {
   /** Others are not entered. */
   isReadable: (folder: BytePath) => boolean;
   ignored: (folders: readonly BytePath[]) => Promise<Set<BytePath>>;
-  /** Changes since then cannot be told from earlier ones by their times. */
+  /** Changes since then cannot be distinguished from earlier ones by their times. */
   settledNs: bigint;
   breather: Breather;
 }

@@ -1,4 +1,4 @@
-// The git repository of a folder, told by files alone. Code in the folder may have written any of them: what leads elsewhere
+// The git repository of a folder, found by files alone. Code in the folder may have written any of them: what leads elsewhere
 // is followed only as far as the agent may go itself, or where it could not have written the lead.
 import { lstatSync, realpathSync, type BigIntStats } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -18,7 +18,7 @@ interface TreeRecord {
   /** Which incarnation of the agent. */
   born: string;
   base: string;
-  /** Who is to get what it leaves; null: nobody, or nobody any more. If the folder is there, it stays. */
+  /** Who is to get what it leaves; null: no one, or no one any more. If the folder is there, it stays. */
   for: string | null;
   worktree?: Worktree;
   /** Its files are all there. */
@@ -142,7 +142,7 @@ export class OwnTrees {
     return left;
   }
 
-  /** Its first checkpoint may have been removed from the store: nobody asks any more what differs from that. */
+  /** Its first checkpoint may have been removed from the store: it is not asked any more what differs from that. */
   private async handOver(folder: string, { agent, base, left }: TreeRecord, heir: string): Promise<boolean> {
     const hash = left?.hash ?? (await this.now(folder, agent));
     await this.options.workspaces.keepKnown({ agent: heir, hashes: [base, hash] });

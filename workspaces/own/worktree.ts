@@ -97,7 +97,7 @@ function freeOrOwn(inside: Inside, wanted: BytePath, folder: string): BytePath {
 const isOf = (inside: Inside, place: BytePath, folder: string): boolean =>
   textOf(inside, joined(place, 'gitdir'))?.trim() === join(folder, '.git');
 
-/** The commit, or the name of a branch without commits. Undefined if it cannot be told from files. */
+/** The commit, or the name of a branch without commits. Undefined if files do not show it. */
 function headOf(own: Inside, shared: Inside): string | undefined {
   const head = textOf(own, 'HEAD')?.trim();
   const [, ref] = /^ref: (refs\/[^\0]+)$/.exec(head ?? '') ?? [];

@@ -52,7 +52,7 @@ export class SpareHolder {
     this.orWithout(() => {
       const spare = startSpare(this.folder, this.options);
       this.spare = spare;
-      // A failure harms nobody: sessions then start their own holder, which reports the reason.
+      // A failure does no harm: sessions then start their own holder, which reports the reason.
       spare.ready.catch(() => {
         if (this.spare === spare) this.spare = null;
       });

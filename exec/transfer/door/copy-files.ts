@@ -67,7 +67,7 @@ export class HostFiles {
     const close = (): void => channel.close();
     signal?.addEventListener('abort', close);
     try {
-      // Nobody heard of an abort while it connected.
+      // An abort was not heard while it connected.
       signal?.throwIfAborted();
       await work(channel, collecting(outcomes, observer));
       return outcomes;
@@ -92,8 +92,8 @@ const collecting = (outcomes: Outcome[], observer: Observer | undefined): Observ
   moved: (bytes) => observer?.moved?.(bytes),
   wasThere: (bytes) => observer?.wasThere?.(bytes),
   ended: (outcome) => {
-    const told = { ...outcome, path: shown(outcome.path) };
-    outcomes.push(told);
-    observer?.ended?.(told);
+    const reported = { ...outcome, path: shown(outcome.path) };
+    outcomes.push(reported);
+    observer?.ended?.(reported);
   },
 });

@@ -71,7 +71,7 @@ async function connectHere(dataDir: string, asked: FilesIntroduction): Promise<S
   }
 }
 
-/** Undefined where nobody listens. */
+/** Undefined where nothing listens. */
 const socketOf = (dataDir: string, host: string): Promise<Socket | undefined> =>
   new Promise((resolve) => {
     const socket = createConnection(filesSocket(dataDir, host));

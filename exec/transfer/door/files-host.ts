@@ -13,7 +13,7 @@ import { PULSE_MS, SILENT_PULSES, encodeMessage } from '../channel';
 import { effectOf, type FilesRequest, type Name } from '../transfer-messages';
 import { pathOf, resolved, shown } from '../names';
 import type { FilesConfig } from '../serve-files';
-import { told } from '../transfer-errors';
+import { sentError } from '../transfer-errors';
 import { endOf } from '../../../contracts/text/well-formed';
 
 /** How soon a change of the host's access affects open connections. */
@@ -59,7 +59,7 @@ export class FilesHost {
    */
   admit(got: unknown, from: string): FilesIntroduction {
     const { agent, request } = (got ?? {}) as { agent?: unknown; request?: Asked };
-    const told = {
+    const entry = {
       what: request?.is === 'put' ? 'writeFiles' : 'readFiles',
       agent: isId(agent) ? agent : '',
       ...{ host: this.options.host, session: null, from },
@@ -67,11 +67,11 @@ export class FilesHost {
     };
     try {
       const asked = this.check(got);
-      this.options.audit.write({ ...told, outcome: 'approved', why: 'the access of the host' });
+      this.options.audit.write({ ...entry, outcome: 'approved', why: 'the access of the host' });
       return asked;
     } catch (err) {
       const why = err instanceof HoldfastError ? err.code : reasonOf(err);
-      this.options.audit.write({ ...told, outcome: 'refused', why });
+      this.options.audit.write({ ...entry, outcome: 'refused', why });
       throw err;
     }
   }
@@ -118,7 +118,7 @@ export class FilesHost {
     for (const child of this.open) child.stdin?.end();
   }
 
-  /** The client names the base as freely as the path: only both together tell the file. */
+  /** The client names the base as freely as the path: only both together name the file. */
   private meant(path: Name, base: unknown): string {
     try {
       return shown(
@@ -203,7 +203,7 @@ function checked(request: unknown): FilesRequest {
 const failed = (why: unknown): Buffer =>
   encodeMessage({
     is: 'fatal',
-    error: told(
+    error: sentError(
       why instanceof HoldfastError
         ? why
         : new HoldfastError('internal', { reason: `its process did not start: ${reasonOf(why)}` }),

@@ -227,7 +227,7 @@ interface Left {
   isClosed: boolean;
 }
 
-/** What is there of the content: a rename succeeds once. Undefined if nobody left any. */
+/** What is there of the content: a rename succeeds once. Undefined if none was left. */
 async function claim(folder: OpenFolder, content: Content): Promise<Left | undefined> {
   const own = ownName(content);
   if (isRenamed(folder, freeName(content), own)) return { name: own, isClosed: true };

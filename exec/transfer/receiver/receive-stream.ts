@@ -33,7 +33,7 @@ async function* bytesOfFile(
   observer.began?.(name, size);
   const hash = createHash('sha256');
   let bytes = 0;
-  // Without its last piece nobody takes it for the file.
+  // Without its last piece it is not taken for the file.
   let last: Buffer | undefined;
   for (;;) {
     const said = await channel.next();

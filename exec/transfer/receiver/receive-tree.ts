@@ -20,7 +20,7 @@ export interface ReceiveOptions {
   /** False: what is there stays. */
   clobber: boolean;
   only?: 'file' | undefined;
-  /** File systems on which nobody else would see what is written. */
+  /** File systems on which what is written would not be seen elsewhere. */
   lostOn?: readonly number[];
   observer?: Observer;
 }
@@ -34,7 +34,7 @@ interface Level {
 
 type Spot = Pick<Target, 'folder' | 'name'>;
 
-/** Resolves when everything is in place, or told. Throws `ChannelLost`, and errors that meet all of it. */
+/** Resolves when everything is in place, or reported. Throws `ChannelLost`, and errors that meet all of it. */
 export async function receiveTree(channel: Channel, options: ReceiveOptions): Promise<void> {
   const receiver = new TreeReceiver(channel, options);
   try {
@@ -101,7 +101,7 @@ class TreeReceiver {
     const own = under(path, entry.name);
     if (this.dropped > 0) {
       if (entry.kind === 'folder') this.dropped += 1;
-      return this.reports.tell(entry, own, {
+      return this.reports.answer(entry, own, {
         is: 'skipped',
         n: entry.n,
         why: 'its folder could not be made',
@@ -112,7 +112,7 @@ class TreeReceiver {
       if (entry.kind === 'folder') await this.enterFolder(entry, own, { folder, name });
       else if (name === null) throw inTheWay(own);
       else if (!this.options.clobber && folder.look(name))
-        await this.reports.tell(entry, own, { is: 'skipped', n: entry.n, why: 'it exists' });
+        await this.reports.answer(entry, own, { is: 'skipped', n: entry.n, why: 'it exists' });
       else if (entry.kind === 'link') await this.makeLink(entry, own, { folder, name });
       else await this.files.begin({ ...entry, name }, own, folder);
     } catch (err) {
@@ -153,7 +153,7 @@ class TreeReceiver {
     }
     this.levels.push({ folder: own, path, mode: isOurs ? entry.mode : null });
     const into = own.identity;
-    await this.reports.tell(entry, path, { is: 'done', n: entry.n, sha256: '', ...(into && { into }) });
+    await this.reports.answer(entry, path, { is: 'done', n: entry.n, sha256: '', ...(into && { into }) });
   }
 
   private async makeLink(
@@ -171,7 +171,7 @@ class TreeReceiver {
       folder.remove(made);
       throw err;
     }
-    await this.reports.tell(entry, path, { is: 'done', n: entry.n, sha256: '' });
+    await this.reports.answer(entry, path, { is: 'done', n: entry.n, sha256: '' });
   }
 
   private async leave(): Promise<void> {

@@ -82,7 +82,7 @@ export class ReceivedFiles {
     if (this.commits.size >= MAX_COMMITS) await Promise.race(this.commits);
   }
 
-  /** Never rejects: what fails is told. */
+  /** Never rejects: what fails is reported. */
   private async commit(entry: Entry, path: Name, partial: PartialFile): Promise<void> {
     const { clobber, reports } = this;
     const { n, name, isModeless } = entry;
@@ -95,7 +95,7 @@ export class ReceivedFiles {
     } catch (err) {
       const isThere = !clobber && (err as NodeJS.ErrnoException).code === 'EEXIST';
       const answer = isThere
-        ? reports.tell(entry, path, { is: 'skipped', n, why: 'it exists' })
+        ? reports.answer(entry, path, { is: 'skipped', n, why: 'it exists' })
         : reports.fail(entry, path, fileErrorOf(err, 'written', path));
       await answer.catch((failed: unknown) => {
         if (failed instanceof HoldfastError) this.failure = failed;

@@ -44,7 +44,7 @@ export class Answers {
     if (pending) pending.bytes = bytes;
   }
 
-  /** The sender has told of it itself. */
+  /** The sender has reported it itself. */
   forget(n: number): void {
     this.pending.delete(n);
   }

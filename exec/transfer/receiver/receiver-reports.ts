@@ -2,7 +2,7 @@
 import type { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { Channel } from '../channel';
 import { notCopied, type Observer } from '../outcomes';
-import { endsAll, told } from '../transfer-errors';
+import { endsAll, sentError } from '../transfer-errors';
 import type { Entry, Message, Name } from '../transfer-messages';
 
 export class ReceiverReports {
@@ -13,11 +13,11 @@ export class ReceiverReports {
 
   /** Throws the error again if it would meet every further file. */
   async fail(entry: Entry, path: Name, error: HoldfastError): Promise<void> {
-    await this.tell(entry, path, { is: 'failed', n: entry.n, error: told(error) });
+    await this.answer(entry, path, { is: 'failed', n: entry.n, error: sentError(error) });
     if (endsAll(error)) throw error;
   }
 
-  async tell(
+  async answer(
     entry: Entry,
     path: Name,
     answer: Extract<Message, { is: 'done' | 'skipped' | 'failed' }>,

@@ -73,7 +73,7 @@ async function sendFile(
   }
   if (!answers.isWanted(n)) return;
   answers.setBytes(n, bytes);
-  // Of bytes that came earlier only the given sum tells.
+  // Bytes that came earlier are known only by the given sum.
   await channel.send({ is: 'sum', n, sha256: sha256 ?? hash.digest('hex'), bytes });
 }
 

@@ -11,7 +11,7 @@ import { shown, split } from '../names';
 import { bytesOf, nameOf, OpenFolder } from '../open-folder';
 import { under, type Observer } from '../outcomes';
 import { contentId, endsWhereItSays, hashOf, isSame, piecesOf, statsOf, versionOf } from './read-file';
-import { fileErrorOf, kindOf, notAFile, told } from '../transfer-errors';
+import { fileErrorOf, kindOf, notAFile, sentError } from '../transfer-errors';
 
 /** Smaller files are sent without asking what is there. */
 const WORTH_RESUMING = 1024 * 1024;
@@ -23,12 +23,12 @@ export interface SendOptions {
   path: Name;
   only?: 'file' | undefined;
   range?: Range | undefined;
-  /** Tell a file's sum before its bytes. */
+  /** Send a file's sum before its bytes. */
   digest?: boolean | undefined;
   observer?: Observer;
 }
 
-/** Resolves when the receiver has everything, or was told why not. Throws `ChannelLost`, `not_found` and the receiver's error. */
+/** Resolves when the receiver has everything, or got the reason why not. Throws `ChannelLost`, `not_found` and the receiver's error. */
 export async function sendTree(channel: Channel, options: SendOptions): Promise<void> {
   const answers = new Answers(channel, options.observer);
   try {
@@ -43,7 +43,7 @@ export async function sendTree(channel: Channel, options: SendOptions): Promise<
 interface At {
   folder: OpenFolder;
   name: Name;
-  /** As it is told: from the root on. */
+  /** As it is reported: from the root on. */
   path: Name;
 }
 
@@ -110,7 +110,7 @@ class TreeSender {
 
   private async sendFolder(
     { folder, name, path }: At,
-    told: Name,
+    sentName: Name,
     stats: BigIntStats,
     { isRoot } = { isRoot: false },
   ): Promise<void> {
@@ -125,7 +125,7 @@ class TreeSender {
     try {
       if (!isRoot && this.into !== undefined && inside.identity === this.into)
         return await this.skip(path, 'this copy itself');
-      const n = await this.announce(path, { name: told, kind: 'folder', size: null }, stats);
+      const n = await this.announce(path, { name: sentName, kind: 'folder', size: null }, stats);
       if (isRoot) this.into = await this.placeOf(n);
       for (const name of names) {
         const below = under(path, name);
@@ -143,7 +143,7 @@ class TreeSender {
     }
   }
 
-  private async sendFile({ folder, name, path }: At, told: Name): Promise<void> {
+  private async sendFile({ folder, name, path }: At, sentName: Name): Promise<void> {
     let file: FileHandle;
     try {
       file = await folder.read(name);
@@ -153,7 +153,7 @@ class TreeSender {
     const n = this.n;
     try {
       for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-        if (await this.sendOnce(file, path, told)) return;
+        if (await this.sendOnce(file, path, sentName)) return;
         if (attempt < ATTEMPTS) await this.channel.send({ is: 'again', n: this.n - 1 });
         this.answers.forget(this.n - 1);
       }
@@ -261,7 +261,7 @@ class TreeSender {
 
   private async sendBroken(path: Name, err: unknown, n = this.n++): Promise<void> {
     if (err instanceof ChannelLost) throw err;
-    const error = told(fileErrorOf(err, 'read', path));
+    const error = sentError(fileErrorOf(err, 'read', path));
     this.answers.forget(n);
     await this.channel.send({ is: 'broken', n, name: path, error });
     this.options.observer?.ended?.({ is: 'failed', path, error });

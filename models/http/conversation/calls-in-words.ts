@@ -12,21 +12,23 @@ export const withoutExtras = (messages: readonly ChatMessage[]): ChatMessage[] =
 
 /** With every call and result as text, and never two messages of one side in a row. */
 export function callsInWords(messages: readonly ChatMessage[]): ChatMessage[] {
-  const told: ChatMessage[] = [];
+  const joint: ChatMessage[] = [];
   for (const message of withoutExtras(messages).map(inWords)) {
-    const last = told.at(-1);
-    if (last?.role !== message.role) told.push(message);
-    else told[told.length - 1] = joined(last, message);
+    const last = joint.at(-1);
+    if (last?.role !== message.role) joint.push(message);
+    else joint[joint.length - 1] = joined(last, message);
   }
-  return told;
+  return joint;
 }
 
 function inWords(message: ChatMessage): ChatMessage {
   if (message.role === 'user') return message;
   if (message.role === 'assistant') {
     const { text, calls = [] } = message;
-    const told = calls.map(({ tool, args }) => `(I called the tool ${tool} with the arguments ${args}.)`);
-    return { role: 'assistant', text: [text, ...told].filter((part) => part.trim() !== '').join('\n') };
+    const sentences = calls.map(
+      ({ tool, args }) => `(I called the tool ${tool} with the arguments ${args}.)`,
+    );
+    return { role: 'assistant', text: [text, ...sentences].filter((part) => part.trim() !== '').join('\n') };
   }
   const { tool, isError, text, images } = message;
   const head = isError ? `The call of ${tool} failed:` : `Result of ${tool}:`;

@@ -1,4 +1,4 @@
-// What a provider sent as a whole, before a protocol reads it: an error in place of an answer is told in its own words,
+// What a provider sent as a whole, before a protocol reads it: an error in place of an answer is reported in its own words,
 // whatever the status.
 import { isOfNetwork, isSyntaxError, ReportedError, UnexpectedAnswer } from '../classify-error';
 import type { WireCall } from '../wire-protocol';

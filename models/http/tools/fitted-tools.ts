@@ -1,4 +1,4 @@
-// The tools of a request as a wire protocol takes them. What cannot be made fit is left out, and the model is told: one tool
+// The tools of a request as a wire protocol takes them. What cannot be made fit is left out, and the model learns that: one tool
 // must not fail every request.
 import { beginningOf } from '../../../contracts/text/well-formed';
 import type { ToolDescription } from '../../../contracts/tools/tools';

@@ -1,6 +1,6 @@
 // The parameters of a tool as the vendors' function calling takes them. They refuse a whole request, with all of its other
 // tools, for one schema without `properties`, with a choice at its root, or with a list whose items are not described.
-// Nothing is lost by telling less: the tool checks its arguments against its own schema. Pure.
+// Nothing is lost by saying less: the tool checks its arguments against its own schema. Pure.
 import { referred } from '../../../contracts/json';
 import type { JsonSchema } from '../../../contracts/tools/tools';
 import { isObject } from '../../dialects/json-text';
@@ -14,7 +14,7 @@ const NESTED = ['items', 'prefixItems', 'additionalProperties', 'anyOf', 'oneOf'
 /** A server's schema may be nested deeper than a stack is. */
 const MAX_DEPTH = 200;
 
-/** Of an object with `properties`, and without a choice at its root: its alternatives are told in words. */
+/** Of an object with `properties`, and without a choice at its root: its alternatives are described in words. */
 export function functionParameters(parameters: JsonSchema): Record<string, unknown> & { type: 'object' } {
   const schema = fieldsOf(withItems(parameters));
   const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !NOT_AT_ROOT.includes(key)));

@@ -1,5 +1,5 @@
 // Asks without a tool that the server does not take. Vendors refuse a whole request for one tool, in words that name it or its
-// place; each has rules that nobody documents.
+// place; each has undocumented rules.
 import type { ToolDescription } from '../../../contracts/tools/tools';
 import { beginningOf } from '../../../contracts/text/well-formed';
 

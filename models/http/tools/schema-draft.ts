@@ -1,5 +1,5 @@
 // A schema of any draft, and with any mistakes, as draft 2020-12, which vendors check it against: they refuse a whole request,
-// with all of its other tools, for one keyword. What cannot be said so is told in words or left out: the tool checks its
+// with all of its other tools, for one keyword. What cannot be said so is described in words or left out: the tool checks its
 // arguments against its own schema. Pure.
 import { referred } from '../../../contracts/json';
 import { isObject } from '../../dialects/json-text';
@@ -56,7 +56,7 @@ function fieldsIn(given: Fields, root: Fields, depth: number): Fields {
       if (Array.isArray(value) && value.length > 0) fields[key] = value.map(within);
     } else if (isValid(key, value)) fields[key] = value;
   }
-  return told(given, withoutNever(typed(bounded(fields, given))), root);
+  return inWords(given, withoutNever(typed(bounded(fields, given))), root);
 }
 
 function named(key: string, value: Fields, within: (each: unknown) => unknown): Fields {
@@ -127,8 +127,8 @@ function withoutNever(fields: Record<string, unknown>): Record<string, unknown> 
 const isNever = (schema: unknown): boolean =>
   schema === false || (isObject(schema) && isObject(schema.not) && Object.keys(schema.not).length === 0);
 
-/** Without references to nothing, and expressions that not every vendor has: these are told in words. */
-function told(given: Fields, fields: Fields, root: Fields): Fields {
+/** Without references to nothing, and expressions that not every vendor has: these are described in words. */
+function inWords(given: Fields, fields: Fields, root: Fields): Fields {
   const { $ref, pattern } = given;
   const isLost = typeof $ref === 'string' && !isThere($ref, root);
   const isForeign = typeof pattern === 'string' && !isExpression(pattern);

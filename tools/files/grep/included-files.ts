@@ -10,7 +10,7 @@ const LONGEST_MS = 1_000;
 const AT_ONCE = 256;
 const MATCH = new Script('paths.map((path) => glob.test(path))');
 
-/** Those of `files`, all below `folder`, that `glob` includes. Throws `invalid_input` if telling takes too long. */
+/** Those of `files`, all below `folder`, that `glob` includes. Throws `invalid_input` if matching takes too long. */
 export async function* includedFiles(
   files: AsyncIterable<string>,
   folder: string,

@@ -5,7 +5,7 @@
   const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
 
   const NEWLINE = 0x0a;
-  /** How much of a file is in memory, unless a line is longer. Nobody writes lines beyond the maximum. */
+  /** How much of a file is in memory, unless a line is longer. Lines beyond the maximum are not written by hand. */
   const PART_BYTES = 16 * 1024 * 1024;
   const MAX_LINE_BYTES = 256 * 1024 * 1024;
 

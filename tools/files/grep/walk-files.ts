@@ -6,7 +6,7 @@ import ignore, { type Ignore } from 'ignore';
 import { Breather } from '../../../system/processes/breather';
 import { openRegular } from '../host-files';
 
-/** Nobody writes longer rules by hand; each costs time for each file. */
+/** Longer rules are not written by hand; each costs time for each file. */
 const MAX_RULES_BYTES = 1_048_576;
 
 interface Rules {
@@ -67,7 +67,7 @@ async function rulesOf(folder: string): Promise<Rules[]> {
 }
 
 /**
- * Anything may have this name: a pipe that nobody writes to would be waited for until the process is killed. Links are not
+ * Anything may have this name: a pipe without a writer would be waited for until the process is killed. Links are not
  * followed, as in git.
  */
 async function rulesText(path: string): Promise<string> {

@@ -31,8 +31,8 @@ export function applyHunks(path: string, text: string, hunks: readonly Hunk[]): 
     from = at + removed;
   }
   for (const { at, removed, lines: put } of replacements.reverse()) lines.splice(at, removed, ...put);
-  const told = hunks.findLast(({ lastLine }) => lastLine !== null)?.lastLine;
-  const joined = joinLines(lines, told ? told === 'open' : isOpen);
+  const lastEnd = hunks.findLast(({ lastLine }) => lastLine !== null)?.lastLine;
+  const joined = joinLines(lines, lastEnd ? lastEnd === 'open' : isOpen);
   return joined.startsWith(MARK) ? joined : mark + joined;
 }
 

@@ -51,14 +51,14 @@ export class FileLines {
   nearest(wanted: readonly string[]): Nearest | undefined {
     const readWanted = wanted.map(plain);
     /** How many of the first lines say something: empty lines and brackets occur everywhere. */
-    const telling = [0];
-    for (const line of readWanted) telling.push((telling.at(-1) ?? 0) + (/\w/.test(line) ? 1 : 0));
+    const meaningful = [0];
+    for (const line of readWanted) meaningful.push((meaningful.at(-1) ?? 0) + (/\w/.test(line) ? 1 : 0));
     let best: Nearest | undefined;
     let most = 0;
     for (const { at, alike } of matches(this.read(READINGS.indexOf(plain)), readWanted, 0)) {
-      const told = telling[alike] ?? 0;
-      if (told <= most) continue;
-      most = told;
+      const count = meaningful[alike] ?? 0;
+      if (count <= most) continue;
+      most = count;
       best = { at: at + alike, wanted: wanted[alike] ?? '' };
     }
     return best;

@@ -7,7 +7,7 @@ export interface Line {
   end: LineEnd;
 }
 
-/** The last line of a text may have no end: then it gets one here, as the lines around it have, and `isOpen` tells. */
+/** The last line of a text may have no end: then it gets one here, as the lines around it have, and `isOpen` says so. */
 export interface Lines {
   lines: Line[];
   isOpen: boolean;

@@ -171,7 +171,7 @@ function readHunk(reader: Reader, isFirst: boolean): Hunk {
 
 /**
  * The line before has no end. If it is removed, what replaces it has one, unless that is marked as well; if it stays, the
- * file tells.
+ * file shows.
  */
 function markLastLine(hunk: Hunk): void {
   hunk.atEnd = true;

@@ -1,5 +1,5 @@
 // Reads what a server sends, before the SDK's client does. That one drops a message with one field that it does not expect:
-// the call that the message answers would wait for its time-out, and nobody would know what became of it. So everything
+// the call that the message answers would wait for its time-out, and what became of it would not be known. So everything
 // that is an answer becomes one that the client takes, if only to say that it cannot be read.
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { fieldsOf, isObject, jsonText, textOf, type Fields } from './fields';

@@ -13,7 +13,7 @@ export interface ListedTool {
   annotations: { title?: string | undefined; readOnlyHint: boolean; idempotentHint: boolean };
 }
 
-/** Throws for what nobody could call. */
+/** Throws for what could not be called. */
 export function readTool(given: unknown): ListedTool {
   const tool = isObject(given) ? fieldsOf(given) : undefined;
   const name = tool?.name;
@@ -44,7 +44,7 @@ function argumentsOf(given: unknown): JsonSchema {
   return { ...schema, type: 'object' };
 }
 
-/** A result of another kind is told as its text. */
+/** A result of another kind is given as its text. */
 function objectSchema(given: unknown): JsonSchema | undefined {
   if (!isObject(given)) return undefined;
   const schema = readSchema(given);

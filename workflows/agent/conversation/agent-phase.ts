@@ -20,7 +20,7 @@ export class AgentPhase {
     return this.stopped !== null;
   }
 
-  /** Undefined if nobody has stopped it. */
+  /** Undefined if it was not stopped. */
   get stopReason(): string | undefined {
     return this.stopped ?? undefined;
   }

@@ -23,7 +23,7 @@ export class CarriedConversation {
   /** A summary of the first `count` messages. Others that came meanwhile go first, and it is not paid for again. */
   private summed: { count: number; messages: readonly Message[] } | null = null;
 
-  /** @param sumsUp is told when a summary begins, which may take an hour, and when it has ended */
+  /** @param sumsUp hears when a summary begins, which may take an hour, and when it has ended */
   constructor(
     private readonly agent: string,
     private readonly input: AgentInput,

@@ -79,7 +79,7 @@ export class Conversation {
   private readonly isFresh: boolean;
   private readonly settings: AgentSettings;
   private readonly workspace: AgentOwnWorkspace;
-  private readonly told: PublishedState;
+  private readonly published: PublishedState;
   private readonly carrying: CarriedConversation;
 
   constructor(
@@ -113,7 +113,7 @@ export class Conversation {
       this.phase.isSummingUp = isBusy;
       this.isDraining = !isBusy;
     });
-    this.agents = new SubAgents(id, input, agents, () => this.told.isPublished);
+    this.agents = new SubAgents(id, input, agents, () => this.published.isPublished);
     this.taken = new TakenMessages(taken);
     this.lastTurn = new LastTurn(carried);
     this.usage = usage;
@@ -121,7 +121,7 @@ export class Conversation {
     this.questions = new OpenQuestions(questions);
     const task = this.isFresh && input.task !== undefined ? [input.task] : [];
     this.queue = new MessageQueue([...task, ...queue], urgent);
-    this.told = PublishedState.open(attributesOfAgent(id), firstState(this.queue.length > 0));
+    this.published = PublishedState.open(attributesOfAgent(id), firstState(this.queue.length > 0));
   }
 
   get endReason(): string {
@@ -138,14 +138,14 @@ export class Conversation {
     } finally {
       if (!isLeaving) {
         this.phase.isEnded = true;
-        this.tell();
+        this.publish();
         await CancellationScope.nonCancellable(() => this.end());
       }
     }
     const result = this.lastTurn.result ?? STOPPED;
     this.queue.answerAll(STOPPED);
-    const told = { ...result, ...(this.usage && { usage: this.usage }) };
-    await CancellationScope.nonCancellable(() => notifyParent(this.id, told));
+    const reported = { ...result, ...(this.usage && { usage: this.usage }) };
+    await CancellationScope.nonCancellable(() => notifyParent(this.id, reported));
     this.show();
     await condition(allHandlersFinished);
     // Time that has run out is a result, whatever kept the turn.
@@ -165,7 +165,7 @@ export class Conversation {
     if (this.phase.isWorking) void this.turn.interrupt();
   }
 
-  /** The same; resolves when it has ended. For updates: nobody awaits a signal's promise, see `recover`. */
+  /** The same; resolves when it has ended. For updates: a signal's promise is not awaited, see `recover`. */
   async turnInterrupted(): Promise<void> {
     if (!this.phase.isWorking) return;
     const { turns } = this;
@@ -177,7 +177,7 @@ export class Conversation {
 
   stop(reason: string): void {
     this.phase.stop(reason);
-    this.tell();
+    this.publish();
     this.scope.cancel();
   }
 
@@ -188,14 +188,14 @@ export class Conversation {
     // A summary may take an hour; its end finds that nothing is left to reset.
     if (this.phase.isSummingUp) this.resetSessions(reason).catch(() => undefined);
     const isOver = (): boolean => this.phase.recoverReason === null || this.phase.isEnding;
-    // Nobody awaits a signal's promise: if it were cancelled with the workflow, it would fail the task.
+    // A signal's promise is not awaited: if it were cancelled with the workflow, it would fail the task.
     await CancellationScope.nonCancellable(() => condition(isOver));
     if (!this.phase.isEnding) this.sessions.checkRecovered();
   }
 
   /** Puts away that the last turn failed. @param turn another one is not meant */
   dismiss(turn = this.turns): void {
-    if (turn === this.turns && this.lastTurn.dismiss(this.phase)) this.tell();
+    if (turn === this.turns && this.lastTurn.dismiss(this.phase)) this.publish();
   }
 
   refuse(err: unknown): void {
@@ -228,7 +228,7 @@ export class Conversation {
         if (record) await continueInNextRun<AgentWorkflow>(continuedInput(this.input, this.mode), record);
       } else {
         if (this.isDone()) return;
-        this.tell();
+        this.publish();
         const isWanted = await condition(hasWork, this.input.idleMs ?? '24 hours');
         if (!isWanted && !this.rewinds.delayEnd) return;
       }
@@ -243,7 +243,7 @@ export class Conversation {
   private async runTurn(message: string, done?: Done): Promise<AgentResult> {
     const number = (this.turns += 1);
     this.phase.message = message;
-    this.tell();
+    this.publish();
     this.show();
     try {
       const { messages, sessions, calls, cutStep, ...result } = await this.turnOf(number, message);
@@ -264,12 +264,12 @@ export class Conversation {
   }
 
   private async turnOf(number: number, message: string): Promise<TurnResult> {
-    const { id, settings, transcript, told } = this;
+    const { id, settings, transcript, published } = this;
     const result = await this.turn.run({
       ...{ agent: id, number, message, settings },
       extent: transcript.extent,
       stepsBefore: lastStep(this.transcript.messages, this.stepsBefore),
-      tells: told.isPublished,
+      publishes: published.isPublished,
     });
     const isRecovered =
       result.reason === 'stopped' && this.phase.recoverReason !== null && !this.phase.isEnding;
@@ -286,7 +286,7 @@ export class Conversation {
     return this.isDraining && !this.queue.isAwaited && isFitting;
   }
 
-  /** What the next run receives, once nobody waits for this one. */
+  /** What the next run receives, once this one is not waited for. */
   private async drained(): Promise<ConversationRecord | undefined> {
     const { messages, usage, fault } = await this.carrying.of(this.transcript);
     if (usage) this.usage = addUsage(this.usage, usage);
@@ -337,9 +337,12 @@ export class Conversation {
   }
 
   /** Updates the search attributes; to be called where the state will last. A command. */
-  tell(): void {
+  publish(): void {
     const waitsFor = publishedWait(this.waits, this.lastTurn.hasFailed(this.phase));
-    this.told.tell({ state: this.phase.status, waitsFor }, this.lastTurn.notices(this.phase, this.turns));
+    this.published.publish(
+      { state: this.phase.status, waitsFor },
+      this.lastTurn.notices(this.phase, this.turns),
+    );
   }
 
   /** Updates the agent's page; to be called when the state changes. Not a command. */

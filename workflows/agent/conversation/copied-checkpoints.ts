@@ -21,7 +21,7 @@ export async function keepCopied(
   if (hashes.length === 0) return;
   const { keepCheckpoints } = workspacesOn(hostNameOf(input), {
     startToCloseTimeout: '10 minutes',
-    // Nobody waits for it.
+    // It is not waited for.
     retry: { maximumInterval: '5 minutes' },
   });
   try {

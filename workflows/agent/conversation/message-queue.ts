@@ -48,7 +48,7 @@ export class MessageQueue {
     return this.queued.shift();
   }
 
-  /** Tells the callers that none of them will be taken. */
+  /** Answers all callers: their messages will not be taken. */
   answerAll(result: AgentResult): void {
     for (const { done } of this.queued) done?.(result);
   }

@@ -18,7 +18,7 @@ export class AgentsWait {
   private readonly answers = new Map<string, AgentsEndedSignal | undefined>();
   private isGivenUp = false;
 
-  /** @param spend is told what sub-agents have used that count towards this turn, also if their wait was given up */
+  /** @param spend gets what sub-agents have used that count towards this turn, also if their wait was given up */
   constructor(private readonly spend: (usage: Usage | undefined) => void) {}
 
   /** Ignores anything that is not an answer, and a second one: anyone may send a signal. */

@@ -59,7 +59,7 @@ export const workspacesOn = (
     ...options,
   });
 
-/** The server gives an activity its workflow's tenant, but tells it only what the activity itself was scheduled with. */
+/** The server gives an activity its workflow's tenant, but reports to it only what the activity itself was scheduled with. */
 function ownShare(): ActivityOptions {
   const { fairnessKey } = workflowInfo().priority ?? {};
   return fairnessKey ? { priority: shareOf(fairnessKey) } : {};
@@ -78,7 +78,7 @@ export function heardHere<T>(key: string | undefined, call: Promise<T>): Promise
   return call;
 }
 
-/** One call of the model. If the host is offline, the model is told. */
+/** One call of the model. If the host is offline, the model learns that. */
 export async function callTool(input: ToolInvocation, summary: string): Promise<ToolResult> {
   const host = hostOf(input.call, input.settings.host);
   try {
