@@ -12,7 +12,7 @@ const CONFIRMED_MS = 30_000;
 const REMEMBERED = 1_000;
 
 export class CancelledCalls {
-  /** Of the calls that run here. */
+  /** The attempts of the calls that run here. */
   private readonly running = new Map<string, Set<AbortController>>();
   /** Oldest first. */
   private readonly cancelledIds = new Set<string>();

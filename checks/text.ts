@@ -15,7 +15,7 @@ export const REMOTE = '\uE005';
 /** A key, a password or the whole environment. */
 export const SECRET = '\uE006';
 
-/** Of longer texts only the marks are kept. */
+/** Only the marks of longer texts are kept. */
 const MAX_LENGTH = 262_144;
 const QUOTED = 0xe100;
 const SPECIAL = /[*?[\]{},~]/g;

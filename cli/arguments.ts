@@ -44,7 +44,7 @@ export function duration(text: string): number {
   throw new InvalidArgumentError(`got ${text}, allowed a number and s, m, h or d, such as 12h.`);
 }
 
-/** Of an option that may be repeated; `false` is its `--no-` form. */
+/** Collects an option that may be repeated; `false` is its `--no-` form. */
 export const collect = (value: string, all: string[] | false = []): string[] => [...(all || []), value];
 
 /** Of an option that may be repeated, with several names separated by commas. */

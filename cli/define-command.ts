@@ -6,7 +6,7 @@ import { agentId, hostName, sessionNumber } from './arguments';
 /** Gives a command its options, its examples and what it does. */
 export type Define = (command: Command) => Command;
 
-/** Of the command line that runs. */
+/** The outcome of the command line that runs. */
 export const outcome = { exitCode: 0, isForProgram: false };
 
 /** Errors are reported by `runCommandLine`; for a program there is one JSON value on stderr, or nothing. */

@@ -66,7 +66,7 @@ export interface Subject {
   session?: number;
 }
 
-/** Of an agent, a turn, a session or a host; empty for other workflows. */
+/** What the workflow of an agent, a turn, a session or a host is about; empty for other workflows. */
 export function subjectOf(workflowId: string): Subject {
   const session = parseSessionWorkflowId(workflowId);
   if (session) return session;
@@ -110,7 +110,7 @@ export function checkedFolder(value: string | undefined): void {
     });
 }
 
-/** Of a host, which runs Linux; this machine may not. */
+/** Whether a path is absolute on a host, which runs Linux; this machine may not. */
 export const isAbsolutePath = (value: string): boolean => value.startsWith('/');
 
 /** The value itself. Throws `invalid_input` unless it is an object: a caller's code may not have been compiled. */

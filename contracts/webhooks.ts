@@ -29,7 +29,7 @@ export interface EndedData {
   agent: string;
   workflowId: string;
   runId: string;
-  /** Of `turn.ended`. */
+  /** The turn of `turn.ended`. */
   turn?: number;
   endedAt: string;
   /** Temporal's word: `completed`, `failed`, `canceled`, `terminated`, `timed_out`. */

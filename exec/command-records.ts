@@ -20,7 +20,7 @@ export function checkContent({ id, contentHash: before }: CommandRecord, hash: s
   if (before !== UNKNOWN_CONTENT && before !== hash) throw new HoldfastError('id_conflict', { got: id });
 }
 
-/** Of a damaged record. */
+/** The content of a damaged record. */
 const UNKNOWN_CONTENT = '';
 
 const RETRY_MS = 250;

@@ -25,7 +25,7 @@ export interface GatewayRecord {
 export const gatewayPaths = (
   dataDir: string,
 ): Record<'record' | 'detached' | 'started' | 'log' | 'lock', string> => ({
-  /** Of several gateways the last one that started. */
+  /** The record of the last gateway that started, if there are several. */
   record: join(dataDir, 'gateway', 'gateway.json'),
   /** The one of `holdfast up`. */
   detached: join(dataDir, 'gateway', 'detached.json'),

@@ -56,7 +56,7 @@ export function createProviders(own: ModelProviders = {}, configured = NO_MODELS
   };
 }
 
-/** Of someone's own function, which no compiler may have checked. */
+/** Checks the provider of someone's own function, which no compiler may have checked. */
 function checkedProvider(model: string, provider: ModelProvider | null | undefined): ModelProvider {
   if (typeof provider?.reply === 'function') return provider;
   const got = provider instanceof Promise ? 'a promise' : asJson(provider);

@@ -186,7 +186,7 @@ function faultOf(issue: z.core.$ZodIssue, item: unknown, shown: Wording): string
 
 const inspected = (value: unknown): string => shorten(inspect(value, { depth: 1, breakLength: Infinity }));
 
-/** Of replies that a program hands over. */
+/** The wording for replies that a program hands over. */
 const SEEN: Wording = { value: inspected, keys: (keys) => `unknown ${keys.join(', ')}` };
 
 function kindOf(value: unknown): string {
@@ -200,7 +200,7 @@ function kindOf(value: unknown): string {
   return kinds[typeof value] ?? 'an object';
 }
 
-/** Of a file that may be any. */
+/** The wording for a file that may be any. */
 const UNSEEN: Wording = {
   value: kindOf,
   keys: ({ length }) => (length === 1 ? 'an unknown key' : `${length} unknown keys`),

@@ -2,7 +2,7 @@
 import type { VisibleMessage } from '../contracts/agents/agent';
 import { imageLine, type ImageRef } from '../contracts/tools/images';
 
-/** Of one request. With more, Anthropic allows only small ones. */
+/** The most in one request. With more, Anthropic allows only small ones. */
 const MAX_IMAGES = 20;
 /** As base64 with the text beside them they must stay below 32 MB, Anthropic's limit for a request. */
 const MAX_BYTES = 16 * 1024 * 1024;

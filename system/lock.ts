@@ -138,7 +138,7 @@ function tryAcquire(db: Sqlite.DatabaseSync, begin: string): boolean {
   }
 }
 
-/** Of two statements the first one began the transaction. */
+/** The first of two statements began the transaction. */
 function rollBack(db: Sqlite.DatabaseSync): void {
   try {
     db.exec('ROLLBACK');

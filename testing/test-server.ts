@@ -15,7 +15,7 @@ import { withLock } from '../system/lock';
 import { startPatiently } from './start-patiently';
 
 const VERSION = '1.32.1';
-/** Of the server's own. Without a logger it prints warnings. */
+/** The version that the server itself uses. Without a logger it prints warnings. */
 const SLF4J = '1.7.36';
 const DOWNLOAD_MS = 20_000;
 const MAVEN_MS = 300_000;

@@ -67,7 +67,7 @@ export async function hasStateAttributes(
   }
 }
 
-/** Of a namespace whose operator registers attributes. */
+/** Checks a namespace whose operator registers attributes. */
 async function haveOperatorsMade(client: Client): Promise<boolean> {
   const { operatorService } = client.connection as Connection;
   const { namespace } = client.options;

@@ -55,7 +55,7 @@ interface Journal {
   answer: object;
 }
 
-/** Of a request that names no key: nothing repeats it. */
+/** The key of a request that names none: nothing repeats it. */
 const ONCE = '';
 
 export type Moved = Pick<RewoundFiles, 'hash' | 'movedAside'>;

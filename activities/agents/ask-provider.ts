@@ -14,7 +14,7 @@ export interface AskedProvider {
   /** As `provider:name`. */
   model: string;
   provider: ModelProvider;
-  /** Of the call, the first is 1. */
+  /** The number of the call's attempt; the first is 1. */
   attempt: number;
 }
 

@@ -11,7 +11,7 @@ import type { RawReply } from '../../models/provider';
 const MAX_REFUSAL_BYTES = 1_000;
 
 export interface SummaryWork {
-  /** Of the attempts before. */
+  /** What the attempts before have reached. */
   progress: SummaryProgress;
   ask: (request: SummaryRequest) => Promise<RawReply>;
   /** Keeps it for the next attempt. */

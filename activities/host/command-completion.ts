@@ -302,7 +302,7 @@ export class CommandCompletion {
     return { ...view, folderId: this.options.folderId };
   }
 
-  /** Of a command that has not ended: where its scripts' calls belong. */
+  /** Where the calls of a running command's scripts belong. */
   traceOf(ref: SessionRef, commandId: string): TraceContext | undefined {
     const parent = readTraceparent(this.watched.get(keyOf({ ref, commandId }))?.entry.traceparent);
     return parent && commandSpan(parent, commandId);

@@ -22,7 +22,7 @@ export interface JournalEntry {
   troubled?: boolean;
   /** Where its span belongs, as a `traceparent`; absent if nothing is traced. */
   traceparent?: string;
-  /** Of a program that its workflow knows to wait: which wait. */
+  /** The wait of the program that its workflow knows of. */
   wait?: KnownWait;
 }
 

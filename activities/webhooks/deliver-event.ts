@@ -7,7 +7,7 @@ import { retryAfterMs } from '../../system/http/retry-after';
 import { webhookKey, type WebhookStore } from '../../system/webhooks/webhook-store';
 import { guardedRequest } from '../../tools/fetch/guarded-request';
 
-/** Of one attempt. Standard Webhooks asks for 15 to 30 s. */
+/** The time-out of one attempt. Standard Webhooks asks for 15 to 30 s. */
 const ATTEMPT_MS = 20_000;
 
 export interface DeliveryParts {

@@ -27,7 +27,7 @@ const LONGEST_MS = 10 * 60_000;
 /** Events of one look; the others are found by the next. */
 const MOST_EVENTS = 50;
 const AT_ONCE = 4;
-/** Of an id, in the record of a webhook: 64 bits. */
+/** The length of an id in the record of a webhook: 64 bits. */
 const SHORT_CHARS = 20;
 
 export interface LookParts {

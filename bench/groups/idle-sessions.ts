@@ -12,7 +12,7 @@ const AT_ONCE = 8;
 /** The worker looks at all open sessions this often: the figure includes one look. */
 const SECONDS = 15;
 const QUIET_SECONDS = 2;
-/** Of one core. */
+/** Per cent of one core. */
 const QUIET_PERCENT = 1;
 const LONGEST_SECONDS = 60;
 

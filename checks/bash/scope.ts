@@ -32,7 +32,7 @@ export class Scope {
   /** The folder before the last `cd`, and those that `pushd` has put aside. */
   previous: string | null = null;
   putAside: readonly (string | null)[] = [];
-  /** Of the function being followed. */
+  /** The parameters of the function being followed. */
   parameters: string[] | null = null;
   /** How many branches and loops surround the current statement. */
   branches = 0;

@@ -44,7 +44,7 @@ export const one = (value: unknown): EsNode => (isNode(value) ? value : NOTHING)
 /** A field with a node or a list of them; holes are left out. */
 export const many = (value: unknown): EsNode[] => (Array.isArray(value) ? value : [value]).filter(isNode);
 
-/** Of a template: its texts and expressions, in their order. */
+/** The texts and expressions of a template, in their order. */
 export const templateParts = ({ quasis, expressions }: EsNode): EsNode[] =>
   [...many(quasis), ...many(expressions)].sort((a, b) => a.start - b.start);
 
@@ -58,7 +58,7 @@ export function childrenOf(node: EsNode): EsNode[] {
   return children;
 }
 
-/** Of an identifier, or of a key; '' if there is none. */
+/** The name of an identifier, or of a key; '' if there is none. */
 export function nameOf(value: unknown): string {
   const name = isObject(value) ? (value.name ?? value.value) : value;
   return typeof name === 'string' || typeof name === 'number' ? String(name) : '';

@@ -33,9 +33,9 @@ export class Program implements FollowedProgram {
   isEndless = false;
   private readonly variables = new Variables();
   private readonly placeholders: PlaceholderRules;
-  /** Of the function being followed: its first `return`. */
+  /** The first `return` of the function being followed. */
   private returned: Value | undefined;
-  /** Of the comprehension being followed: its elements. */
+  /** The elements of the comprehension being followed. */
   private elements: Value[] = [];
   private names: Set<string | undefined> | undefined;
   private calls = 0;
@@ -54,7 +54,7 @@ export class Program implements FollowedProgram {
     for (const node of body) this.evaluate(node);
   }
 
-  /** Of expressions and statements; a statement's value is unknown. */
+  /** The value of an expression or a statement; a statement's is unknown. */
   private evaluate(node: EsNode): Value {
     this.setting.check.spend();
     switch (node.type) {

@@ -18,7 +18,7 @@ export function onlyMentions(
   return /^(?:write|append)File(?:Sync)?$/.test(method) && isTemplateFile(first().text);
 }
 
-/** Of one text. */
+/** The most pieces of one text. */
 const MOST_PIECES = 4_096;
 
 /** Undefined if the method is unknown. */

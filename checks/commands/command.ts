@@ -97,7 +97,7 @@ export function parseArguments(words: Word[], taking: string, stops = false): Ar
   return parsed;
 }
 
-/** Of long names their beginnings count as well. */
+/** The beginnings of long names count as well. */
 export const hasAny = ({ flags, long }: Arguments, names: string): boolean =>
   names
     .split(' ')

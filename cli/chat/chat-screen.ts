@@ -36,7 +36,7 @@ export interface ScreenEvents {
 export class ChatScreen {
   private editor: Editor | null = null;
   private isPasting = false;
-  /** Of the line being sent. */
+  /** The rows of the line being sent. */
   private rowsOfLine = 1;
   /** Lines of the message being typed, above the last one. */
   private typed: string[] = [];

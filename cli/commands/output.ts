@@ -52,7 +52,7 @@ function output(options: OutputOptions): Promise<number> {
   });
 }
 
-/** Of a session that is closed, what its log on this machine keeps. */
+/** If the session is closed, what its log on this machine keeps. */
 async function outputOf(
   session: SessionHandle,
   context: CliContext,

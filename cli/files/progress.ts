@@ -15,7 +15,7 @@ const CLEAR = '\r\x1b[K';
 export class Progress implements Observer {
   private path: Name = '';
   private size: number | null = null;
-  /** Of the file under way, with what was there. */
+  /** Bytes of the file under way, with what was there. */
   private have = 0;
   private total = 0;
   private readonly seen: { at: number; total: number }[] = [];

@@ -68,7 +68,7 @@ export async function ensureGateway(choice: GatewayChoice): Promise<GatewayRecor
 export const stopGateway = (dataDir: string): Promise<boolean> =>
   stopDetached(gatewayPaths(dataDir).started, () => runningDetached(dataDir)?.identity, STOP_GRACE_MS);
 
-/** Of a gateway's address. */
+/** The port of a gateway's address. */
 const portOf = (url: string | undefined): number | undefined =>
   url === undefined ? undefined : Number(new URL(url).port || 80);
 

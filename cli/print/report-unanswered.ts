@@ -20,7 +20,7 @@ export function reportUnanswered(
   else note(inertLine(`These ${what} do not answer: ${unanswered.join(', ')}; ${next}.`));
 }
 
-/** Of namespaces of hosts that are gone or denied. */
+/** A text about namespaces of hosts that are gone or denied. */
 export const unreadText = (namespaces: readonly string[]): string =>
   inertLine(
     `What is on some hosts is missing here: their namespaces cannot be read (${namespaces.join(', ')}). ` +

@@ -9,7 +9,7 @@ import { usageText } from './usage-text';
 import { endedBy } from './view-facts';
 import type { SubAgentWork, Work } from './work';
 
-/** Of a failure's message: a provider's may be long. */
+/** The most of a failure's message: a provider's may be long. */
 const MESSAGE_CHARACTERS = 300;
 
 const NOTHING = 'nothing is open\n';

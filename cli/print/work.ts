@@ -41,9 +41,9 @@ export interface Work {
   /** How the last program in it was ended, if someone or something ended it. */
   killed: { at: string | null; by: KilledBy['by']; reason: string | null } | null;
   session: SessionState | null;
-  /** Of an agent: those below it, ended ones too, without their answers. */
+  /** The agents below an agent, ended ones too, without their answers. */
   subAgents: SubAgentWork[];
-  /** Of an agent: its usage so far, if its model reports it. */
+  /** An agent's usage so far, if its model reports it. */
   usage: Usage | null;
   /** Of an agent and a turn: why the last turn ended without what was asked for, and what can be done. */
   failure: WhyFailed | null;

@@ -52,7 +52,7 @@ export class AttachedOutput {
     return this.answers && QUERY.test(sequence) ? sequence : '';
   }
 
-  /** Of several modes in one sequence, those that pass. */
+  /** Sets those of several modes in one sequence that pass. */
   private setModes(modes: string[], set: string): string {
     const passing = modes.filter((mode) => MODES.has(mode));
     if (passing.some((mode) => ALTERNATE_SCREEN.includes(mode))) this.isAlternate = set === 'h';

@@ -31,7 +31,7 @@ export interface FailedAgent {
 
 /** Why a turn ended without what was asked for, and what can be done. */
 export interface WhyFailed {
-  /** Of the error; if there is none, the reason of the turn's end. */
+  /** The error's code; if there is none, the reason of the turn's end. */
   code: string;
   message: string;
   next: string;

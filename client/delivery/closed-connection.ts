@@ -107,7 +107,7 @@ const noteLost =
     return call;
   };
 
-/** Of a server that is up, also one that is busy. */
+/** A server that is up answers within this time, also one that is busy. */
 const ANSWER_MS = 8_000;
 /** What a server answers from what it has: no request that waits for something to happen. */
 const READS =

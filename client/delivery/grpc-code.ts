@@ -10,5 +10,5 @@ export function grpcCode(err: unknown): number | undefined {
 /** The time-skipping test server cannot list, for example. */
 export const UNIMPLEMENTED = 12;
 export const NOT_FOUND = 5;
-/** Of a server with an authorizer: these credentials may not do that. */
+/** From a server with an authorizer: these credentials may not do that. */
 export const PERMISSION_DENIED = 7;

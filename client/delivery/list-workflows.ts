@@ -46,7 +46,7 @@ export async function readListed({ options }: Client, raw: RawInfo): Promise<Wor
   }
 }
 
-/** Of a description, what the server itself knows. */
+/** The part of a description that the server itself knows. */
 export type DescribedWorkflow = WorkflowExecutionInfo & Pick<WorkflowExecutionDescription, 'raw'>;
 
 /** One whose memo cannot be read here has none. Throws `WorkflowNotFoundError`. */

@@ -205,7 +205,7 @@ export class HostDirectory {
 const sorted = (states: readonly (HostState | null)[]): HostState[] =>
   states.filter((state) => state !== null).sort((a, b) => a.host.localeCompare(b.host, 'en'));
 
-/** Of a workflow as the server lists it. */
+/** The host of a workflow as the server lists it. */
 const nameOf = ({ workflowId }: Pick<WorkflowExecutionInfo, 'workflowId'>): string =>
   subjectOf(workflowId).host ?? workflowId;
 

@@ -68,5 +68,5 @@ export class FollowedRow {
   }
 }
 
-/** Of the place, at each side. */
+/** The padding of the place, at each side. */
 const PADDING_PX = 6;

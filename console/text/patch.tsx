@@ -7,7 +7,7 @@ import { beginningOf } from '../../contracts/text/well-formed';
 
 const SIGNS: Record<PatchLine['kind'], string> = { added: '+', removed: '-', same: ' ', place: ' ' };
 export const SHOWN_LINES = 400;
-/** Of a longer line only the beginning is shown at first. */
+/** Only the beginning of a longer line is shown at first. */
 const SHOWN_CHARS = 2_000;
 
 export const Patch = ({ files }: { files: readonly FilePatch[] }): VNode => (

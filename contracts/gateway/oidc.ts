@@ -9,7 +9,7 @@ export interface OidcChoice {
   clientId: string;
   /** Null: a public client, which proves itself by PKCE alone. */
   clientSecret: { variable: string } | { file: string } | null;
-  /** Of the access tokens that programs send; null: none are accepted. */
+  /** The audience of the access tokens that programs send; null: none are accepted. */
   audience: string | null;
   scopes: readonly string[];
   /** The claim whose values are looked up in `grants`. */

@@ -43,7 +43,7 @@ export interface Compaction extends WrittenSummary {
 
 /** What the heartbeats of `compact` pass to the next attempt, and the workflow if there is none. */
 export interface SummaryProgress {
-  /** Of each request so far; null where it is not known. */
+  /** The usage of each request so far; null where it is not known. */
   used: (Usage | null)[];
   /** The whole summary, or the longest that was cut off. */
   best?: WrittenSummary;

@@ -80,7 +80,7 @@ export const rewindMessage = z.object({
   ),
 });
 
-/** Of a commit. */
+/** The hash of a commit. */
 const hash = z.string().check(z.regex(/^[0-9a-f]{40,64}$/));
 const folder = z.string().check(z.minLength(1), z.maxLength(4_096));
 

@@ -8,7 +8,7 @@ export interface ClaimFacts {
   folderId: string;
   /** Where the folder is: differs between machines, their boots, and copies. */
   place: string;
-  /** Of the machine, whatever boot; empty if it has none. */
+  /** The machine's id, whatever boot; empty if it has none. */
   machineId: string;
   dataDir: string;
   machine: string;

@@ -10,7 +10,7 @@ export function countsText(counts: ChangeCounts): string {
   return parts.join(', ') || 'nothing changed';
 }
 
-/** Of a rewind: for example `1 file is not as it was`. */
+/** A text for a rewind, such as `1 file is not as it was`. */
 export const notRestoredText = (count: number): string =>
   `${counted(count, 'file')} ${count === 1 ? 'is not as it was' : 'are not as they were'}`;
 

@@ -13,7 +13,7 @@ interface WorkspaceState {
   turn: number | null;
   /** As the step began: what differs from the state before it was changed by somebody else. */
   isBefore: boolean;
-  /** Of the message that records it. */
+  /** The place of the message that records it. */
   place: number;
 }
 

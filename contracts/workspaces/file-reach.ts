@@ -13,7 +13,7 @@ export interface CoveredPath {
   isSocket: boolean;
 }
 
-/** Of a file, as stat(2) says. */
+/** The permissions of a file, as stat(2) gives them. */
 export interface Permissions {
   mode: number;
   uid: number;
@@ -36,7 +36,7 @@ export interface FileReach {
   coveredIn: (folder: string) => CoveredPath[];
 }
 
-/** Of a look that is no agent's. */
+/** The reach of a look that is no agent's. */
 export const WITHOUT_LIMITS: FileReach = {
   limit: 'nothing',
   outside: '',

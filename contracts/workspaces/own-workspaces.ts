@@ -20,7 +20,7 @@ export interface LeftWorkspace {
 
 /** Brings the changes between two checkpoints into a workspace. */
 export interface ApplyRequest {
-  /** Of the call: repeated under it, it gives the same answer. */
+  /** The call's key: repeated under it, the call gives the same answer. */
   key: string;
   agent: string;
   cwd: string | null;

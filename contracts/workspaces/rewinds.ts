@@ -10,7 +10,7 @@ export interface Rewind {
   step: number;
   /** The step whose end was brought back. */
   to: number;
-  /** Of the message that asked for it. */
+  /** The id of the message that asked for it. */
   id?: string;
   /** How many of the messages before it the model still sees; absent if only files were rewound. */
   keeps?: number;
@@ -28,7 +28,7 @@ export interface Rewind {
 
 /** The answer to `rewind`. */
 export interface RewindResult {
-  /** Of the rewind itself; null if it was only a look. */
+  /** The step of the rewind itself; null if it was only a look. */
   step: number | null;
   to: number;
   /** Null: files were not asked for. */

@@ -20,7 +20,7 @@ export interface HolderRecord {
   identity: Identity;
   socketPath: string;
   token: string;
-  /** Of the protocol; see there. */
+  /** The version of the protocol; see there. */
   version: number;
   release: Release;
 }

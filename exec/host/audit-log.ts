@@ -12,7 +12,7 @@ export interface AuditEntry {
   session: number | null;
   /** The address of a request that did not come through Temporal. */
   from?: string;
-  /** Of files that were copied. */
+  /** The path of files that were copied. */
   path?: string;
   /** SHA-256 of the code, in hexadecimal. */
   hash?: string | undefined;

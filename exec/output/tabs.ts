@@ -92,7 +92,7 @@ export class Tabs {
     return false;
   }
 
-  /** Of the cursor's line. */
+  /** The cursor's line. */
   private current(): Line | undefined {
     const { baseY, cursorY } = this.terminal.buffer.active;
     const last = this.lines.at(-1);

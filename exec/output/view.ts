@@ -14,7 +14,7 @@ const TAIL_BYTES = 12 * 1024;
 const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_k][^\x00-\x1f]*|[ -/]*)$/;
 /** Longer ones are not looked for. */
 const MAX_SEQUENCE_BYTES = 1_024;
-/** Of a prompt, with all that colours and redraws it. */
+/** The most of a prompt, with all that colours and redraws it. */
 const MAX_LINE_BYTES = 4 * 1024;
 /** More of the log may be dropped or truncated while it is read. */
 const ATTEMPTS = 10;

@@ -70,7 +70,7 @@ export class OpenFolder {
       .map(nameOf);
   }
 
-  /** Of the entry itself; undefined if there is none. */
+  /** The facts of the entry itself; undefined if there is none. */
   look(name: Name): BigIntStats | undefined {
     return lstatSync(this.path(name), { bigint: true, throwIfNoEntry: false });
   }
@@ -102,7 +102,7 @@ export class OpenFolder {
     mkdirSync(this.path(name), 0o700);
   }
 
-  /** Of the folder itself. */
+  /** Sets the mode of the folder itself. */
   setMode(mode: number): void {
     fchmodSync(this.fd, mode & PERMISSIONS);
   }

@@ -30,7 +30,7 @@ export type FilesRequest =
 export interface Range {
   from: number;
   to: number | null;
-  /** Of another version of the file all of it is sent. */
+  /** Another version of the file is sent as a whole. */
   ifVersion?: string;
 }
 
@@ -46,17 +46,17 @@ export interface Entry {
   mode: number;
   /** The content comes from no file: a file that it replaces keeps its mode, and a new one gets the receiver's. */
   isModeless?: true;
-  /** Of a file; null: known at its end. */
+  /** The size of a file; null: known at its end. */
   size: number | null;
   /** Of the file as it is now: a name for its version, for clients that cache. */
   version?: string;
   /** Of a file that is worth resuming: names its content. The sender then waits for `from`. */
   id?: string;
-  /** Of a link. */
+  /** The target of a link. */
   target?: Name;
   /** In hexadecimal, if it was asked for. */
   sha256?: string;
-  /** Of a part of a file. */
+  /** The part of a file that is sent. */
   range?: { from: number; to: number; size: number };
 }
 

@@ -37,7 +37,7 @@ export class ChangeAudit {
     if (hasLine) this.file.write({ ...entry, path: shortPath(entry.path), ...counted });
   }
 
-  /** Of what somebody without the right to it can repeat for nothing. */
+  /** Counts what somebody without the right to it can repeat for nothing. */
   private counted({ who, from, status, code }: ChangeEntry): ReturnType<RefusalCount['add']> {
     const isRefusal = code !== undefined && (who === null || status === 403);
     return isRefusal ? this.refusals.add(who ?? from) : { hasLine: true };

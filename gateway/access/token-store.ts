@@ -21,7 +21,7 @@ export interface StoredToken extends Grant {
   expiresAt: string | null;
   /** Of a browser: the token that it logged in with, or the person at the issuer (`oidc:SUBJECT`). */
   from?: string;
-  /** Of a person at the issuer: the configuration that gave the role. */
+  /** The configuration that gave the role to a person at the issuer. */
   rules?: string;
   /** SHA-256 in hexadecimal: the token has 256 random bits, so nothing slower is needed. */
   hash: string;
@@ -256,7 +256,7 @@ const listed = ({ id, name, role, agents, createdAt, expiresAt }: StoredToken): 
 
 const isPerson = ({ from }: StoredToken): boolean => from?.startsWith('oidc:') ?? false;
 
-/** Of a person at the issuer, the person. */
+/** For a person at the issuer, the person. */
 function callerOf(stored: StoredToken): Caller {
   const { id, name, role, agents, expiresAt, from = id } = stored;
   return { id: isPerson(stored) ? from : id, name, role, agents, expiresAt };

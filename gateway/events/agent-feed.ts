@@ -22,7 +22,7 @@ interface Look {
   runId: string;
   /** The turn that was looked at, too. */
   turn: string | null;
-  /** Of the agent and that turn. */
+  /** Whether the agent and that turn have ended. */
   isOver: boolean;
 }
 

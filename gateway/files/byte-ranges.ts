@@ -16,7 +16,7 @@ export function rangeOf(range: string | undefined, ifRange: string | undefined):
 /** What part of an upload a body is. */
 export interface Part {
   offset: number;
-  /** Of the whole; null if it is not known. */
+  /** The size of the whole; null if it is not known. */
   size: number | null;
 }
 

@@ -17,7 +17,7 @@ export interface FilesOwner {
 export interface FilesAccess {
   client: HoldfastClient;
   dataDir: string;
-  /** Of a listening host. */
+  /** The token of a listening host. */
   token: string | undefined;
   /** The host of an agent that the server does not know: it may have sessions. */
   ownHost: string;

@@ -31,7 +31,7 @@ export interface Asked<Path extends string, Query, Body> {
 export interface Connection {
   /** The request itself, for a route that takes bytes. */
   incoming: IncomingMessage;
-  /** Of the other end; behind a proxy, the proxy's. */
+  /** The address of the other end; behind a proxy, the proxy's. */
   address: string;
   headers: IncomingHttpHeaders;
 }

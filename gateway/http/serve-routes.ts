@@ -28,7 +28,7 @@ export const HEALTH = '/healthz';
 export const READINESS = '/readyz';
 /** A message may have 1 MiB as JSON. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** Of somebody without a token. */
+/** The largest body of somebody without a token. */
 const MAX_STRANGERS_BYTES = 16 * 1024;
 
 export function createApp(door: FrontDoor): App {

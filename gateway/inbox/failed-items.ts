@@ -13,7 +13,7 @@ import { RememberedRuns } from '../remembered-runs';
 import type { DismissedRuns } from './dismissed-runs';
 
 const AT_ONCE = 8;
-/** Of all agents; a token sees fewer. */
+/** The most that are listed, of all agents; a token sees fewer. */
 const MAX_LISTED = 1_000;
 /** What has ended longer ago is for the list of agents. */
 const ENDED_MS = 24 * 3_600_000;

@@ -15,7 +15,7 @@ const PULSE_MS = 3_000;
 
 const WATCHES = { typist: null, size: null };
 
-/** Of a host that goes away all calls throw `host_unreachable`. */
+/** When the host goes away, all calls throw `host_unreachable`. */
 export interface SessionPlace {
   /** Throws like `Attachment.open`. */
   attach(request: Verbs['attach']['request']): Promise<Attachment>;

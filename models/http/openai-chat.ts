@@ -25,7 +25,7 @@ const UNKNOWN_PART =
   /stream.?options|include_usage|(?:extra|unknown|unrecognized|unsupported|additional) (?:inputs?|fields?|parameters?|arguments?|propert)/i;
 /** Null beside calls, which is what OpenAI itself sends; others want a text, if an empty one. */
 const NULL_CONTENT = 'null content';
-/** Of Mistral's chat template: a user speaks only after a reply. */
+/** A rule of Mistral's chat template: a user speaks only after a reply. */
 const REPLY_BETWEEN = 'a reply between a result and a user';
 /** Mistral's ids of calls. */
 const SHORT_IDS = 'short ids';

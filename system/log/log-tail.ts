@@ -4,7 +4,7 @@ import type { LogLimits } from './bounded-log';
 
 const TAIL_BYTES = 4_096;
 const TAIL_LINES = 5;
-/** Of Node's own, which never explain why a process ended. */
+/** Node's own lines, which never explain why a process ended. */
 const NODE_WARNING = /^\(node:\d+\) ExperimentalWarning:|^\(Use `node --trace-warnings/;
 const MAX_LOG_BYTES = 10_000_000;
 

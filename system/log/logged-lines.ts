@@ -6,7 +6,7 @@ import { LOG_LEVELS, type LogLevel } from '../../contracts/text/log-levels';
 export interface LoggedLine {
   /** As it was written. */
   text: string;
-  /** Of a line that a library printed, or Node when it crashed: none. */
+  /** A line that a library printed, or Node when it crashed, has none. */
   facts: Record<string, unknown> | undefined;
   /** In milliseconds since the Unix epoch; of a line without one, that of the line before. */
   at: number;

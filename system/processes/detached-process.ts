@@ -18,7 +18,7 @@ const BEGIN = 'begin';
 const GATED = 'HOLDFAST_GATED';
 
 export interface Detached<Facts> {
-  /** Of Node: the program and its arguments. */
+  /** Node's arguments: the program and its own. */
   args: readonly string[];
   /** Its data folder, in which it works. */
   dataDir: string;

@@ -1,4 +1,4 @@
-// Folders stay small enough to be read at a glance, and names tell files apart.
+// Folders stay small enough to be read at a glance, and names distinguish files.
 import { execFileSync } from 'node:child_process';
 import { basename, dirname } from 'node:path';
 import { packageRoot } from '../../system/package-root';

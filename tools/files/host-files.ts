@@ -77,7 +77,7 @@ export const kindOf = (stats: Stats): string => {
   return stats.isFile() ? 'a file' : 'a device';
 };
 
-/** Of a file that is read whole. */
+/** The largest file that is read whole. */
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 
 /**

@@ -7,7 +7,7 @@ import { latestOf, POLLER_MS, pollersOf, QUEUE_TYPES, seenAtOf } from '../poller
 export interface Poller {
   /** Fingerprint of what it offers. */
   offer: string;
-  /** Of its deployment version; null if it polls without one. */
+  /** The build of its deployment version; null if it polls without one. */
   buildId: string | null;
 }
 

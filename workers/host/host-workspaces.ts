@@ -26,7 +26,7 @@ export interface HostWorkspacesOptions {
   client: Client;
   host: string;
   sessions: Terminals;
-  /** Of most sessions and tools. */
+  /** The sandbox of most sessions and tools. */
   sandbox: Sandbox | undefined;
   checkpoints: CheckpointSettings;
   /** How long the checkpoints of an ended agent are kept, in milliseconds. */

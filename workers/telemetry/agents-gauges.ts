@@ -137,7 +137,7 @@ export class AgentsGauges {
 const running = (...types: string[]): string =>
   `ExecutionStatus = "Running" AND WorkflowType IN (${types.map((type) => `"${type}"`).join(', ')})`;
 
-/** Of a host's namespace that cannot be read, nothing is known. */
+/** Nothing is known of a host's namespace that cannot be read. */
 async function countIn(namespaces: HostNamespaces, query: string): Promise<number> {
   const { found } = await namespaces.found(async ({ workflow }) => [(await workflow.count(query)).count]);
   return found.reduce((sum, { one }) => sum + one, 0);

@@ -15,7 +15,7 @@ const isEvent = ({ queryWorkflow, removeFromCache }: Job): boolean => !queryWork
 
 class EarlyEvents implements WorkflowInternalsInterceptor {
   private events = 0;
-  /** Of the last task that was begun; undefined before the first. */
+  /** The last task that was begun; undefined before the first. */
   private task: string | undefined;
   /** The worker holds some for taken: what it hands out from now on misses them. */
   private hasWithheld = false;

@@ -4,7 +4,7 @@ import { contentHash, type MessageContent } from '../../contracts/message-conten
 
 export interface KnownId {
   id: string;
-  /** Of the content. */
+  /** The hash of the content. */
   hash: string;
   /** What came of it is not known yet. */
   isOpen?: true;

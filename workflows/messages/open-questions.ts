@@ -97,7 +97,7 @@ export class OpenQuestions {
     return true;
   }
 
-  /** Of a turn that has ended: it may not have withdrawn them. */
+  /** Forgets those of a turn that has ended: it may not have withdrawn them. */
   forget(turn: string): void {
     delete this.record[turn];
   }

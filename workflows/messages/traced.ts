@@ -43,9 +43,9 @@ class Traced
 {
   /** Made for the first header: most workflows have none. */
   private storage: InstanceType<typeof AsyncLocalStorage<TraceContext>> | undefined;
-  /** Of the start. */
+  /** The trace of the start. */
   private base: TraceContext | undefined;
-  /** Of the last message: an agent's next turn follows from that. */
+  /** The trace of the last message: an agent's next turn follows from that. */
   private latest: TraceContext | undefined;
 
   execute: Inbound<'execute'> = (input, next) => {

@@ -28,7 +28,7 @@ export interface TurnOfAgent {
   number: number;
   message: string;
   settings: AgentSettings;
-  /** Of the messages that the agent holds. */
+  /** The extent of the messages that the agent holds. */
   extent: Transcript['extent'];
   /** The conversation's steps before it. */
   stepsBefore: number;

@@ -13,7 +13,7 @@ export interface Surroundings {
   top: string;
   /** '' or what paths of the workspace begin with below the top, with a slash at the end. */
   prefix: BytePath;
-  /** Of the repository. */
+  /** The git directory of the repository. */
   gitDir: string | undefined;
   /** What its `info/exclude` says. */
   exclude: string;
@@ -21,7 +21,7 @@ export interface Surroundings {
   index: { path: string; stamp: string } | undefined;
 }
 
-/** Of a folder in no repository, or in one that says nothing of it. */
+/** The surroundings of a folder in no repository, or in one that says nothing of it. */
 export const withoutRepository = (root: string): Surroundings => ({
   root,
   top: root,

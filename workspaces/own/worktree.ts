@@ -118,7 +118,7 @@ const isHash = (text: string): boolean => /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test
 const textOf = (inside: Inside, path: BytePath): string | undefined =>
   contentOf(inside, path)?.toString('utf8');
 
-/** Of a regular file; undefined if there is none. */
+/** The content of a regular file; undefined if there is none. */
 function contentOf(inside: Inside, path: BytePath): Buffer | undefined {
   const place = inside.place(path);
   if (place === undefined) return undefined;

@@ -9,7 +9,7 @@ import type { WorkspaceState } from './workspace-state';
 interface Scanned {
   folders: ReadonlyMap<BytePath, FolderFact>;
   empty: Set<BytePath>;
-  /** Of a first checkpoint; undefined: the most frequent ones. */
+  /** The usual modes of a first checkpoint; undefined: the most frequent ones. */
   usual: UsualModes | undefined;
 }
 

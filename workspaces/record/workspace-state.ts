@@ -51,7 +51,7 @@ export interface WorkspaceState {
   fresh: Map<BytePath, string>;
   /** Which ignore rules held. */
   rules: string;
-  /** Of the user's index: its state, and what it holds that is ignored. */
+  /** The state of the user's index, and what it holds that is ignored. */
   tracked: { stamp: string; paths: BytePath[] };
   /** What makes checkpoints stay, by agent. */
   keepers: Map<string, Keeper>;

@@ -158,7 +158,7 @@ function Acts({ fork, rewind, acts }: Pick<PlaceProps, 'fork' | 'rewind' | 'acts
 
 interface MessageProps {
   message: Message;
-  /** Of the calls of a reply, in their order. */
+  /** The results of a reply's calls, in their order. */
   results: readonly (ToolResult | undefined)[];
   /** Buttons. */
   acts: VNode;

@@ -94,7 +94,7 @@ async function untilListening(holder: ChildProcess, log: string): Promise<void> 
   holder.unref();
 }
 
-/** Of the holder's log, without stack frames. */
+/** The last lines of the holder's log, without stack frames. */
 function lastLines(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -45,7 +45,7 @@ export interface FilesIntroduction {
   request: FilesRequest;
 }
 
-/** Of a request that is not checked yet. */
+/** A request that is not checked yet. */
 type Asked = Partial<Record<'is' | 'path' | 'base', unknown>>;
 
 export class FilesHost {

@@ -118,7 +118,7 @@ export class PartialFile {
     }
   }
 
-  /** Of its bytes so far, in hexadecimal. */
+  /** The sum of its bytes so far, in hexadecimal. */
   get sha256(): string {
     return this.hash.copy().digest('hex');
   }

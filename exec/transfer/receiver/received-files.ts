@@ -103,7 +103,7 @@ export class ReceivedFiles {
     }
   }
 
-  /** Of one entry, or of whichever is under way. */
+  /** Drops the file of one entry, or of the one that is under way. */
   async drop(n = this.current?.entry.n): Promise<void> {
     if (this.current?.entry.n !== n) return;
     await this.current?.partial.discard();

@@ -9,7 +9,7 @@ interface Pending {
   path: Name;
   kind: Entry['kind'];
   bytes: number;
-  /** Of the entry. */
+  /** The entry's mode. */
   mode: number;
 }
 

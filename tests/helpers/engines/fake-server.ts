@@ -69,7 +69,7 @@ export class FakeServer {
   }
 }
 
-/** One of the future is a number that nobody knows. */
+/** One of the future is an unknown number. */
 const codeOf = (status: string): number =>
   Number(new Map<string, unknown>(Object.entries(STATUS)).get(`WORKFLOW_EXECUTION_STATUS_${status}`) ?? 99);
 

@@ -13,7 +13,7 @@ import type { Scratch } from '../engines/temporal';
 const PATIENCE_MS = 60_000;
 /** A server, a worker and a browser on a machine that may be slow. */
 const START_MS = 120_000;
-/** Longer than a wait, which tells more when it fails. */
+/** Longer than a wait, which says more when it fails. */
 const TEST_MS = 180_000;
 /** Terminals drawn with elements: their text can be read. */
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-3d-apis', '--disable-background-networking'];

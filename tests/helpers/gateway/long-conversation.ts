@@ -1,4 +1,4 @@
-// A conversation of many steps, as the events of an agent tell it.
+// A conversation of many steps, as the events of an agent show it.
 import type { AgentOverview, Message } from '../../../contracts/agents/agent';
 import type { ToldEvent } from './made-up-stream';
 

@@ -1,4 +1,4 @@
-// Events of an agent that a page is told in place of the gateway's: what a stream brings just then is not left to chance.
+// Events of an agent that a page gets in place of the gateway's: what a stream brings just then is not left to chance.
 import type { Page } from 'playwright-core';
 
 export type ToldEvent = readonly [name: string, data: object];

@@ -74,7 +74,7 @@ export class Machine {
     return this.link.pids;
   }
 
-  /** All its processes stop, and nobody is told. */
+  /** All its processes stop, without a notice. */
   freeze(): void {
     this.signal('SIGSTOP');
   }

@@ -41,7 +41,7 @@ export class NetworkLink {
   private listening: Server | undefined;
   private relay: ChildProcess | undefined;
 
-  /** @param name tells several of a test file apart */
+  /** @param name distinguishes several of a test file */
   constructor(name = 'one') {
     this.host = `holdfast-${name}-${process.pid}`;
     this.server = `holdfast-server-of-${name}-${process.pid}`;

@@ -19,7 +19,7 @@ export const readOnlyMount: Way = {
   name: 'a read-only mount',
   needs: 'mount, which only root may do',
   forbid: (folder) => {
-    // Mounted read-only where nobody writes: the folder itself cannot be, while a process has a file open there.
+    // Mounted read-only where nothing writes: the folder itself cannot be, while a process has a file open there.
     const aside = mkdtempSync(join(tmpdir(), 'holdfast-unwritable-'));
     run('mount', '--bind', folder, aside);
     try {

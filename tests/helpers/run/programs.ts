@@ -47,7 +47,7 @@ declare global {
   var notChecked: string | undefined;
 }
 
-/** Where it is. Throws if nobody has asked before whether it is there. */
+/** Where it is. Throws if it was not asked before whether it is there. */
 export function pathOf(program: Program): string {
   if (!askedFor.has(program))
     throw new Error(`Tests that start ${program} say so: fileNeeds('${program}') or testWith('${program}').`);

@@ -75,7 +75,7 @@ export class S3Server {
   /** Paths of the objects, below the bucket. */
   objects(bucket: string): string[] {
     const all = join(this.directory, bucket);
-    // Folders come and go: of one that has gone while it is read there is nothing to tell.
+    // Folders come and go: of one that has gone while it is read there is nothing to list.
     const below = (folder: string): string[] =>
       entriesOf(folder).flatMap((entry) => {
         const path = join(folder, entry.name);

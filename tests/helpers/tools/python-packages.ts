@@ -53,7 +53,7 @@ export function findPackages(directory: string): Packages {
   }
 }
 
-/** Variables that tell programs on this machine how to reach the network; sessions do not get them. */
+/** Variables from which programs on this machine learn how to reach the network; sessions do not get them. */
 const OF_NETWORK = /^(SSL_CERT_(FILE|DIR)|UV_.*|(HTTPS?|ALL|NO)_PROXY|(https?|all|no)_proxy)$/;
 
 /** Puts uv into `folder`, set up as it is here. */

@@ -1,4 +1,4 @@
-// Answers that come too late, or leave open what they are for, and questions that nobody asks any more.
+// Answers that come too late, or leave open what they are for, and questions that are not asked any more.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentWorkflowId, sessionWorkflowId, turnWorkflowId, MAIN_TASK_QUEUE } from '../../../contracts/ids';

@@ -1,4 +1,4 @@
-// Folders that cannot be used: what people are told of them.
+// Folders that cannot be used: what people read about them.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What a client of the library is told while the server is away or frozen, and what outlives that.
+// What a client of the library gets while the server is away or frozen, and what outlives that.
 import { HoldfastClient } from '../../../client/holdfast-client';
 import { EngineOfItsOwn } from '../../helpers/engines/engine-of-its-own';
 import { uniqueId } from '../../helpers/engines/temporal';

@@ -45,7 +45,7 @@ const ENSURE = `const record = await load('engine/server').ensureServer({
 });
 console.log(JSON.stringify(record));`;
 
-/** Command lines of the living processes of our server, including its guard, whoever started them. */
+/** Command lines of the living processes of our server, including its guard, whichever process started them. */
 function serverProcesses(): string[] {
   const all = execFileSync('ps', ['-axww', '-o', 'stat=,args='], { encoding: 'utf8' }).split('\n');
   return all.filter((line) => line.includes(join(dataDir, 'engine')) && !line.startsWith('Z'));

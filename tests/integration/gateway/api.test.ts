@@ -1,4 +1,4 @@
-// The HTTP API: each route does what it says, says what its schema says, and tells bad input what is wrong.
+// The HTTP API: each route does what it says, says what its schema says, and answers bad input with what is wrong.
 import type { Route } from '../../../gateway/http/route';
 import { ALL_ROUTES } from '../../../gateway/routes/all-routes';
 import type { ApiClient, Json } from '../../helpers/gateway/gateway';

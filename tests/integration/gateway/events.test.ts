@@ -245,7 +245,7 @@ test('an agent that continues as new with a shorter conversation hides and repea
   });
   expect(asked).toEqual(['first', 'second', 'third', 'fourth']);
   expect(all.filter(isEndOfTurn)).toHaveLength(4);
-  // Who comes late is not told the results of the turns between.
+  // Who comes late does not get the results of the turns between.
   const told = (events: SeenEvent[]): unknown[] => events.map(({ id, data }) => [id, data.message]);
   expect(told([...away, ...recorded(missed.events)])).toEqual(told(all.slice(0, -1)));
   const ofNext = all.filter(({ id = '' }) => id.endsWith(`@${after.runId.replaceAll('-', '').slice(-12)}`));

@@ -153,7 +153,7 @@ test('of a host that falls silent its people are told; what they type meanwhile 
   try {
     id = typist.type('meanwhile\r');
     for (const one of [typist, watcher]) await isToldAway(one, 'it has fallen silent');
-    // Nobody says that it was typed, or that it was not.
+    // It is not said that it was typed, nor that it was not.
     expect(typist.said.filter((one) => one.kind === 'typed' && one.id === id)).toEqual([]);
     await isToldAway(await open(path), 'Host far cannot be reached');
   } finally {

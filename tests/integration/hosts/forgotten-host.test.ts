@@ -46,7 +46,7 @@ test('a host that was forgotten while it was online ends when it leaves, however
   const { hosts, temporal } = engine.client;
   await hosts.announce('gone', facts);
   const host = temporal.workflow.getHandle(hostWorkflowId('gone'));
-  // The same process tells of itself again: nothing changes.
+  // The same process announces itself again: nothing changes.
   for (let sent = 0; sent < EVENTS; sent += AT_ONCE)
     await Promise.all(Array.from({ length: AT_ONCE }, () => host.signal(HOST_MESSAGES.announce.name, facts)));
   await engine.startWorker();

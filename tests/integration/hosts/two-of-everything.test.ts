@@ -198,7 +198,7 @@ test.concurrent(
       expect(stderr).toContain('holdfast up --replace');
     }
     expect(doctor.stdout).toMatch(new RegExp(`fail +worker +pid ${workerPid} does not respond`));
-    // A remote client sees only the server: the worker took a task before its polls were given up, or nobody polls.
+    // A remote client sees only the server: the worker took a task before its polls were given up, or no worker polls.
     const elsewhere = new HoldfastClient(engine.client.temporal, engine.client.address, { queue: 'zeta' });
     const session = elsewhere.session({ agent: 'cli', host: 'zeta', session: 0 });
     const answers = await Promise.allSettled([session.output(), session.state()]);

@@ -1,4 +1,4 @@
-// MCP servers that die, hang, or break the protocol: what their callers and operators are told, and when they are replaced.
+// MCP servers that die, hang, or break the protocol: what their callers and operators learn, and when they are replaced.
 import { fixture, program, raw, testServers, type TestServers } from '../../helpers/services/mcp-servers';
 import { until } from '../../helpers/until';
 

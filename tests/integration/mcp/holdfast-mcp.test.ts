@@ -147,7 +147,7 @@ test('a command reports its progress, which keeps a client with a short timeout 
     'exec',
     { code: 'sleep 12; echo late', session: 3 },
     {
-      // It is told every two seconds, by a busy machine a few later.
+      // It is reported every two seconds, by a busy machine a few later.
       timeout: 9_000,
       resetTimeoutOnProgress: true,
       onprogress: ({ progress }: { progress: number }) => seen.push(progress),

@@ -235,7 +235,7 @@ test('what a server has started is gone with it', async () => {
 
 function isThere(pid: number): boolean {
   try {
-    // A zombie that nobody reaps counts as gone.
+    // A zombie that is not reaped counts as gone.
     return !/^\d+ \(.*\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;

@@ -249,7 +249,7 @@ test('a tab that has lost the stream which all share shows what the tab says tha
       await page.clock.install();
       await page.goto(setting.gateway.url);
       await page.getByRole('heading', { name: 'Inbox' }).waitFor();
-      // It is told when it comes.
+      // It is shown when it comes.
       await warning(page).waitFor();
     }
     // The first one is silent, as one that is frozen, until its lock is taken.

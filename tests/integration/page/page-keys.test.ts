@@ -1,4 +1,4 @@
-// Keys that are typed while a terminal's connection is lost: they reach the program that they were meant for, or nobody.
+// Keys that are typed while a terminal's connection is lost: they reach the program that they were meant for, or none.
 import { createHash } from 'node:crypto';
 import type { Locator, WebSocketRoute } from 'playwright-core';
 import { pageSetting, type ConsolePage } from '../../helpers/gateway/console';

@@ -66,7 +66,7 @@ async function start(replies: Reply[]): Promise<string> {
   return id;
 }
 
-/** A command that says that it runs, and ends when it is told to. */
+/** A command that says that it runs, and ends when it is asked to. */
 function gated(name: string): { reply: Reply; begun: () => boolean; release: () => void } {
   const [begun, go] = [join(files.directory, `${name}.begun`), join(files.directory, `${name}.go`)];
   const code = `echo ${name} >> ${name}.ran; touch ${begun}; until [ -e ${go} ]; do sleep 0.05; done; echo ${name}-over`;

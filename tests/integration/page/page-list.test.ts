@@ -46,7 +46,7 @@ test(`${AGENTS} agents scroll to the last, with few of them in the page at any t
     });
   }
   expect([...seen].sort()).toEqual(Array.from({ length: AGENTS }, (_, index) => idOf(index)));
-  // Its place in the whole list is told to those who do not see it.
+  // Its place in the whole list is announced to those who do not see it.
   expect(await rows.last().getAttribute('aria-setsize')).toBe(String(AGENTS));
   expect(await rows.last().getAttribute('aria-posinset')).toBe(String(AGENTS));
   expect(opened.faults).toEqual([]);

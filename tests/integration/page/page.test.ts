@@ -53,7 +53,7 @@ test('a link that is opened in a tab whose log-in has ended logs it in, and its 
   await page.context().clearCookies();
   await opened.goto('hosts');
   await page.getByText(LOGGED_OUT).waitFor();
-  // A reason for what went wrong is told, also after a log-in.
+  // A reason for what went wrong is shown, also after a log-in.
   await page.route('**/v1/me', (route) => route.fulfill({ status: 503, body: '' }));
   await page.evaluate(`location.hash = '#token=${token}'`);
   await page.getByRole('alert').filter({ hasText: 'The gateway answered with status 503.' }).waitFor();

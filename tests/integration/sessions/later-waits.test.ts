@@ -1,4 +1,4 @@
-// What a program waits for after its yield, while nobody polls: its session knows it all the same.
+// What a program waits for after its yield, while nothing polls: its session knows it all the same.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Attachment } from '../../../exec/attach/attachment';
@@ -56,7 +56,7 @@ test('a prompt long after the yield is known, so are the next one and that nothi
   await session.reset({ reason: 'seen' });
 });
 
-/** A session whose program has asked, which it knows, while nobody polls. */
+/** A session whose program has asked, which it knows, while nothing polls. */
 async function askedLater(session = newSession()): Promise<SessionHandle> {
   const go = uniqueId('go');
   const code = `until [ -e ${go} ]; do sleep 0.1; done; read -p "Go? " x; sleep 600`;

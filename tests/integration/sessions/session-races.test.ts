@@ -46,7 +46,7 @@ beforeAll(async () => {
   const activities = {
     readOutput: answersLater('readOutput'),
     resetSession: answersLater('resetSession'),
-    // They never end, and nobody cancels them.
+    // They never end, and are not cancelled.
     runCommand: answersLater('runCommand'),
     sendInput: answersLater('sendInput'),
     sendInputs: answersLater('sendInputs'),

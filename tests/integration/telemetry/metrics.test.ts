@@ -1,4 +1,4 @@
-// What a used worker and a used gateway tell: all metrics of docs/metrics.md and no other; and what the shipped board and
+// What a used worker and a used gateway report: all metrics of docs/metrics.md and no other; and what the shipped board and
 // alerts make of it in a real Prometheus.
 import { execFileSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -164,7 +164,7 @@ const missing = noPrometheus();
       expect(rules.length).toBeGreaterThan(10);
       const known = new Set((await scrapeAll()).keys());
       const named = new Set(rules.flatMap(({ query }) => query.match(/\b(holdfast|temporal)_\w+/g) ?? []));
-      // Told from the first failure on.
+      // Reported from the first failure on.
       known.add('temporal_workflow_task_execution_failed_total');
       expect([...named].filter((name) => !known.has(name))).toEqual([]);
     }, 60_000);

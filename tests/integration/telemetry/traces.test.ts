@@ -81,7 +81,7 @@ const named = (all: readonly Received[], name: string): Received => {
   if (!found) throw new Error(`no ${name} among ${all.map((span) => span.name).join(', ')}`);
   return found;
 };
-/** Spans whose parent nobody has told. */
+/** Spans whose parent was not reported. */
 const gaps = (all: readonly Received[], root: string): string[] =>
   all
     .filter(({ parentSpanId }) => parentSpanId !== root && !all.some(({ spanId }) => spanId === parentSpanId))

@@ -153,7 +153,7 @@ test.each([
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    // Who waited for the command was told that its terminal does not answer.
+    // Who waited for the command learned that its terminal does not answer.
     await running.catch(() => undefined);
     expect((await session.output({ wait: 'exit', waitMs: 30_000, from: 0 })).output.trim()).toBe(
       String(length),

@@ -72,7 +72,7 @@ interface Wait {
   ms: number;
 }
 
-/** Sends messages to all agents in turn, until told to end; resolves with the waits. */
+/** Sends messages to all agents in turn, until asked to end; resolves with the waits. */
 async function converse(over: AbortSignal): Promise<Wait[]> {
   const waits: Wait[] = [];
   const sent = Array.from({ length: AGENTS }, () => 0);

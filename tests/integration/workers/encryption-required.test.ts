@@ -84,7 +84,7 @@ test('a workflow whose memo cannot be read is there for those who look at many',
 });
 
 test('the sessions of a terminated agent are closed where its input may come unencrypted, and never hold up those of others', async () => {
-  /** An agent that was terminated, and a session that it left open. Nobody runs them. */
+  /** An agent that was terminated, and a session that it left open. They are not run. */
   const leave = async ({ temporal }: HoldfastClient, agent: string): Promise<string> => {
     const { workflow } = temporal;
     const workflowId = agentWorkflowId(agent);

@@ -43,7 +43,7 @@ const choices = (): unknown => ({
 });
 
 test('an `up` that is killed after its worker began leaves a worker and commands with one and the same options', async () => {
-  // Its starter is frozen, not gone: the worker is not told to end.
+  // Its starter is frozen, not gone: the worker is not asked to end.
   const up = engine.spawnCli(['up', '--no-serve', ...OPTIONS]);
   await until(() => existsSync(begun));
   process.kill(up.pid as number, 'SIGSTOP');

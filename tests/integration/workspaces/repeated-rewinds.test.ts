@@ -1,5 +1,5 @@
-// Rewinds that are asked for again: what is told as the state before is what was on disk, and a repetition of the same
-// request is told apart from an equal one.
+// Rewinds that are asked for again: what is reported as the state before is what was on disk, and a repetition of the same
+// request is distinguished from an equal one.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RewoundFiles } from '../../../contracts/workspaces/checkpoints';

@@ -53,7 +53,7 @@ export class TestWorkspace {
     return outcome;
   }
 
-  /** To a checkpoint, with nobody else having changed anything. */
+  /** To a checkpoint, with nothing else changed. */
   rewind(
     to: string,
     more: Partial<Parameters<Workspaces['rewind']>[0]> = {},

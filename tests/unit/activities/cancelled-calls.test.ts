@@ -1,4 +1,4 @@
-// Calls that learn of their cancellation from the workflow in the same process, before the server tells them.
+// Calls that learn of their cancellation from the workflow in the same process, before the server notifies them.
 import { CancelledFailure } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { CancelledCalls } from '../../../activities/cancelled-calls';

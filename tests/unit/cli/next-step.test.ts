@@ -1,4 +1,4 @@
-// Commands that people are told to run next.
+// Commands that people are advised to run next.
 import { nextStep, sameServer, sameSession } from '../../../cli/print/next-step';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 

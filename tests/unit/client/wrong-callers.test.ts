@@ -1,4 +1,4 @@
-// What a caller without a compiler is told: what was given and what is allowed, before anything is sent.
+// What a caller without a compiler learns: what was given and what is allowed, before anything is sent.
 import type { Client } from '@temporalio/client';
 import { HoldfastClient } from '../../../client/holdfast-client';
 import type { SessionRef } from '../../../contracts/ids';

@@ -1,4 +1,4 @@
-// Which messages the page tells as taken back: those that the model no longer sees, and changes of files that a rewind undid.
+// Which messages the page shows as taken back: those that the model no longer sees, and changes of files that a rewind undid.
 import { takenBack } from '../../../console/files/standing-messages';
 import type { Message } from '../../../contracts/agents/agent';
 import { standingPlaces } from '../../../contracts/workspaces/conversation-steps';

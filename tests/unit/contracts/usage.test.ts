@@ -1,4 +1,4 @@
-// What usages add up to, and what a failure tells of one.
+// What usages add up to, and what a failure says about one.
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
 import type { Usage } from '../../../contracts/agents/agent';
 import { toFailure } from '../../../contracts/errors/failure';

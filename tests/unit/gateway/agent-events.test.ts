@@ -1,4 +1,4 @@
-// Where a client that comes back is taken up, when the gateway is a little behind what it was told elsewhere.
+// Where a client that comes back is taken up, when the gateway is a little behind what it was sent elsewhere.
 import type { AgentOverview, Message } from '../../../contracts/agents/agent';
 import { agentEvents, positionAfter } from '../../../gateway/events/agent-events';
 import type { AgentFeed } from '../../../gateway/events/agent-feed';

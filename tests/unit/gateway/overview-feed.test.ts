@@ -1,4 +1,4 @@
-// What a follower of all agents is told.
+// What a follower of all agents gets.
 import type { AgentEntry } from '../../../client/agents/agent-directory';
 import type { HoldfastClient } from '../../../client/holdfast-client';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';

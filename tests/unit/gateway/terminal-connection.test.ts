@@ -11,7 +11,7 @@ const caller: Caller = { id: 'v', name: 'v', role: 'viewer', agents: ['*'], expi
 const ref = { agent: 'a', host: 'far', session: 0 };
 const gone = new HoldfastError('not_found', { what: 'A terminal', got: 'none', next: 'x' });
 
-/** Resolves when it is told to. */
+/** Resolves when it is asked to. */
 function gate(): { open: () => void; passed: Promise<void> } {
   let open = (): void => undefined;
   const passed = new Promise<void>((resolve) => (open = resolve));

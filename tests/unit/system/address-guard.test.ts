@@ -1,4 +1,4 @@
-// Which addresses are refused beside those that nobody may have in public (those: tests/unit/tools/fetch-tool.test.ts).
+// Which addresses are refused beside those that no host may have in public (those: tests/unit/tools/fetch-tool.test.ts).
 import { createAddressGuard } from '../../../system/address-guard';
 
 const OWN = '93.184.216.34';

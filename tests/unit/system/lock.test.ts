@@ -58,7 +58,7 @@ test('the lock of a process killed with -9 passes to the waiting one', async () 
   const owner = runDist(HOLD, path);
   expect(await owner.nextLine()).toBe('held');
   let killed = false;
-  // The kernel frees the lock before we are told of the death: what counts is that it was not free earlier.
+  // The kernel frees the lock before we learn of the death: what counts is that it was not free earlier.
   const { result } = await waiting(async () => killed);
   killed = owner.child.kill('SIGKILL');
   await owner.ended;

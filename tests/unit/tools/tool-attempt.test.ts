@@ -1,4 +1,4 @@
-// What a tool's author wrote may throw, be async or never end, in every place: what its caller is then told, and how often
+// What a tool's author wrote may throw, be async or never end, in every place: what its caller then learns, and how often
 // the tool has run.
 import { z } from 'zod';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';

@@ -1,4 +1,4 @@
-// What two workers of one queue of agents must have in common, as the second one is told.
+// What two workers of one queue of agents must have in common, as the second one learns.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What is wrong in `holdfast.toml` is told by its place and what is allowed there, and never by its value.
+// What is wrong in `holdfast.toml` is reported by its place and what is allowed there, and never by its value.
 import { WrittenConfiguration } from '../../helpers/engines/written-configuration';
 
 const SECRET = 'sk-planted-1234';

@@ -58,7 +58,7 @@ test.each<[string, CallState, CallRecord]>([
   const calls = { e1c1: { request: record.request, state, hash: 'h' } };
   const carried = carriedCalls(calls, notLost);
   expect(carried).toEqual({ e1c1: { ...record, hash: 'h' } });
-  // A new run has told no caller anything, and does not know whether a call that is not held has begun.
+  // A new run has notified no caller, and does not know whether a call that is not held has begun.
   const read = state.is === 'ended' ? state : { is: state.is === 'held' ? 'held' : 'running', slow: false };
   expect(readCalls(carried)).toEqual({ e1c1: { ...calls.e1c1, state: read } });
 });

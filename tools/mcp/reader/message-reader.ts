@@ -6,7 +6,7 @@ import { fieldsOf, isObject, jsonText, textOf, type Fields } from './fields';
 import { parseJson } from './server-json';
 
 const INTERNAL_ERROR = -32_603;
-/** Of a text that is no JSON: it was meant as one. */
+/** Matches a text that is no JSON but was meant as an answer. */
 const IS_ANSWER = /"jsonrpc"/;
 const HAS_METHOD = /"method"\s*:/;
 const NAMES_ID = /"id"\s*:\s*"?(\d+)/;

@@ -8,7 +8,7 @@ export interface ListedTool {
   title?: string | undefined;
   description?: string | undefined;
   inputSchema: JsonSchema;
-  /** Of an object. */
+  /** The schema of an object. */
   outputSchema?: JsonSchema | undefined;
   annotations: { title?: string | undefined; readOnlyHint: boolean; idempotentHint: boolean };
 }

@@ -13,7 +13,7 @@ import { hasRoom, MAX_CARRIED_BYTES } from './conversation-record';
 interface Carried {
   /** Null if the model could not summarize them, and the run has room to try that again after another turn. */
   messages: Message[] | null;
-  /** Of the summary. */
+  /** The usage of the summary. */
   usage?: Usage | undefined;
   /** Why there is no summary of the model's. */
   fault?: unknown;

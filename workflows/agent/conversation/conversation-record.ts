@@ -16,7 +16,7 @@ export interface ConversationRecord {
   /** What the model still sees. */
   messages: Message[];
   turns: number;
-  /** Of the whole conversation. */
+  /** The steps of the whole conversation. */
   steps: number;
   sessions: number[];
   agents: SubAgentRecord[];

@@ -33,7 +33,7 @@ export class TakenMessages {
     if (known && known.hash !== contentHash(known.id, content)) refuse('id_conflict', { got: known.id });
   }
 
-  /** Of what was taken under an id. */
+  /** The hash of what was taken under an id. */
   hashOf(id: string | undefined): string | null {
     return this.find(id)?.hash ?? null;
   }

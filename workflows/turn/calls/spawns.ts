@@ -23,7 +23,7 @@ export interface Spawning {
 }
 
 export class Spawns {
-  /** Of the current reply, by call id. */
+  /** The plans of the current reply, by call id. */
   plans: Readonly<Record<string, SpawnPlan>> = {};
   private readonly answers = new Map<string, SpawnedAgent>();
   private asked: SpawnRequest[] = [];

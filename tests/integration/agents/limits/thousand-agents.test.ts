@@ -42,7 +42,7 @@ const memory: { at: number; mb: number }[] = [];
 /** How long each `holdfast ps --json` took. */
 const listed: number[] = [];
 
-/** As many at once as are at work; each calls `work` until it is told that there is no more. */
+/** As many at once as are at work; each calls `work` until the answer says that there is no more. */
 async function inLanes(work: (lane: number) => Promise<boolean>): Promise<void> {
   const lane = async (_: unknown, index: number): Promise<void> => {
     while (await work(index));
@@ -114,7 +114,7 @@ async function measureMemory(): Promise<void> {
   return Promise.resolve();
 }
 
-/** On a busy machine an agent may answer too late for one look: then what it is doing is not told. */
+/** On a busy machine an agent may answer too late for one look: then what it is doing is not listed. */
 const list = (): Promise<void> => until(async () => (await untold()).length === 0);
 
 async function untold(): Promise<unknown[]> {

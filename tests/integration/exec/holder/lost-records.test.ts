@@ -1,4 +1,4 @@
-// A holder whose record was removed while nobody is connected to it: the session is still its own.
+// A holder whose record was removed while nothing is connected to it: the session is still its own.
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { HoldfastError } from '../../../../contracts/errors/holdfast-error';

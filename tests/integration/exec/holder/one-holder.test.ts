@@ -1,4 +1,4 @@
-// A session has one holder, whoever asks for it at the same time.
+// A session has one holder, however many ask for it at the same time.
 import { SecretStore } from '../../../../exec/host/secret-store';
 import { holderRecord } from '../../../helpers/terminals/holder-record';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';

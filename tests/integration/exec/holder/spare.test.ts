@@ -1,4 +1,4 @@
-// The spare holder: a session that is opened with it cannot be told from any other.
+// The spare holder: a session that is opened with it cannot be distinguished from any other.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Shell } from '../../../../exec/holder/shell/shell';

@@ -1,4 +1,4 @@
-// Programs that ask their terminal get one answer: from the session while nobody is attached, else from the person's.
+// Programs that ask their terminal get one answer: from the session while no one is attached, else from the person's.
 // What a program leaves switched on in the terminal is off when the next command begins.
 import { Attachment } from '../../../../exec/attach/attachment';
 import type { CommandView } from '../../../../contracts/sessions/session';

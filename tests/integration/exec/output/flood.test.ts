@@ -1,5 +1,5 @@
 // S10: 100 MB of output cost bounded memory, hold up no other session, and are all there by offset. Above its limit a
-// log takes no more disk space, and readers are told what they miss.
+// log takes no more disk space, and readers learn what they miss.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Attachment } from '../../../../exec/attach/attachment';

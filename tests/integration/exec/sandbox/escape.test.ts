@@ -1,4 +1,4 @@
-// S2, S15, D3: nothing that a session started outlives its reset or its holder, whoever runs the host. Where the
+// S2, S15, D3: nothing that a session started outlives its reset or its holder, whichever process runs the host. Where the
 // host has no PID namespaces, processes that are found are ended, and those that cannot be ended are reported.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -60,7 +60,7 @@ describe.each([
     out = new Outside(user);
     await out.listen();
     [free, confined] = [open(null), open(out.home, out.shown)];
-    // A shell is told at its start what it sees.
+    // A shell learns at its start what it sees.
     for (const { workspace } of [free, confined]) PROBES.forEach(({ before }) => before?.(out, workspace));
   });
   afterAll(async () => {

@@ -43,7 +43,7 @@ describe.each([
       rmSync(shared, { recursive: true });
     });
 
-    /** They say so where a holder has started them: what a session runs itself tells nothing. */
+    /** They say so where a holder has started them: what a session runs itself shows nothing. */
     const plant = (): string =>
       ['mkfifo', 'stty', 'nsenter', 'bwrap', 'unshare']
         .map((name) => [

@@ -1,4 +1,4 @@
-// S9: nothing waits in a pager, and programs are told what terminal they have.
+// S9: nothing waits in a pager, and programs learn what terminal they have.
 import { spawnSync } from 'node:child_process';
 import { findOnPath } from '../../../../system/executable';
 import { testHost, type TestHost } from '../../../helpers/terminals/session-host';

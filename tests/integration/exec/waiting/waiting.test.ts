@@ -1,4 +1,4 @@
-// S20: a program that waits for typing is told from one that works, by facts of the operating system.
+// S20: a program that waits for typing is distinguished from one that works, by facts of the operating system.
 import type { Runtime } from '../../../../contracts/sessions/session';
 import { readTree } from '../../../../exec/tree-record';
 import { sessionPaths } from '../../../../exec/session-paths';

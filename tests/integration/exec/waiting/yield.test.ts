@@ -1,4 +1,4 @@
-// S3, S5: a yield hands over the output so far; the process lives on and nobody types into it.
+// S3, S5: a yield hands over the output so far; the process lives on and nothing is typed into it.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { YieldSettings } from '../../../../contracts/sessions/session';

@@ -17,7 +17,7 @@ fileNeeds('openssl');
 
 jest.setTimeout(180_000);
 
-/** More than is under way between two programs of a machine: a download that nobody reads does not end. */
+/** More than is under way between two programs of a machine: a download that is not read does not end. */
 const LOG_BYTES = 30_000_000;
 /** What a host sends at a time. */
 const PIECE_BYTES = 256 * 1024;

@@ -1,4 +1,4 @@
-// Metrics of model calls: how many names they tell apart.
+// Metrics of model calls: how many names they distinguish.
 import { noopMetricMeter, type MetricCounter, type MetricMeter } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { ModelMeter } from '../../../../activities/agents/model-meter';

@@ -1,4 +1,4 @@
-// Who tells the server of a command's end, with real sessions: the activity that began it, or a later request.
+// Who reports a command's end to the server, with real sessions: the activity that began it, or a later request.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';

@@ -80,7 +80,7 @@ function at<K extends keyof HostActivities>(
   return run as ReturnType<HostActivities[K]>;
 }
 
-/** What a caller is told, and that Temporal does not retry it. */
+/** What a caller learns, and that Temporal does not retry it. */
 async function told(call: Promise<unknown>): Promise<Pick<HoldfastError, 'code' | 'effect' | 'message'>> {
   const failure: unknown = await call.then(
     () => undefined,

@@ -68,7 +68,7 @@ beforeEach(() => {
   parts = { client: { namespaces }, store: { find: () => settings } } as unknown as LookParts;
 });
 
-/** Who is told of, and where the next look begins. */
+/** Who is reported, and where the next look begins. */
 async function look(cursor: WebhookCursor): Promise<{ agents: string[]; cursor: WebhookCursor }> {
   const asked = { webhook: 'w', since: SINCE, cursor };
   const found: WebhookFound = await lookForEvents(parts, asked, AbortSignal.timeout(3_000));

@@ -145,7 +145,7 @@ describe('the files of a step whose checkpoint is missing, or no longer kept, ar
     ];
     expect(hashes(last.slice(0, 9), [1, 2, 3])).toEqual(['one', null, null]);
     expect(hashes(last, [0, 1, 2, 3, 4])).toEqual(['start', 'one', 'found', 'found', 'four']);
-    // Nobody can tell whether the step or a person changed them: a rewind asks before it goes over these.
+    // It is not known whether the step or a person changed them: a rewind asks before it goes over these.
     expect(planRewind(last, 1).foreign).toEqual([['one', 'found']]);
   });
 

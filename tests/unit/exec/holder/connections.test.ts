@@ -79,7 +79,7 @@ test('strangers, however many, are disconnected in time, and a client with a tok
   before.ask('status', 'host');
   await until(() => before.answers.length === 1);
   const strangers = come(100);
-  // A wrong token, or one of a finished command, authenticates nobody.
+  // A wrong token, or one of a finished command, authenticates no one.
   strangers[98]?.ask('status', 'guess');
   strangers[99]?.ask('call', 'old');
   await until(() => closed(strangers) >= 100 - BOUNDS.strangers);

@@ -1,4 +1,4 @@
-// Output and reports are two streams: what a shell reports is told after the output that was printed before it.
+// Output and reports are two streams: what a shell reports comes after the output that was printed before it.
 import { FencedOutput } from '../../../../exec/holder/shell/fenced-output';
 
 const FENCE = '\x1b]7717;abc\x07';

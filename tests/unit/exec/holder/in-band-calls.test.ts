@@ -1,4 +1,4 @@
-// What callers that only the terminal reaches are told of their calls.
+// What callers that only the terminal reaches learn about their calls.
 import { ToolCalls } from '../../../../exec/holder/calls/tool-calls';
 import { InBand } from '../../../../exec/holder/in-band/in-band';
 import type { ScriptAnswer } from '../../../../exec/protocol';

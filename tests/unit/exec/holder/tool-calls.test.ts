@@ -1,4 +1,4 @@
-// The holder's open calls: what a worker is told of them at a time, and what is not taken at all.
+// The holder's open calls: what a worker gets of them at a time, and what is not taken at all.
 import { ToolCalls } from '../../../../exec/holder/calls/tool-calls';
 import { MAX_FRAME_BYTES, encodeFrame, type ScriptAnswer } from '../../../../exec/protocol';
 

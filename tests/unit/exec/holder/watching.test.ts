@@ -30,7 +30,7 @@ test('all who listen hear of a change, whatever one of them does', () => {
   changes.notify();
   changes.notify();
   expect(heard).toEqual(['before', 'after', 'before', 'after']);
-  // Dropped, so that it is told once.
+  // Dropped, so that it is reported once.
   expect(told).toHaveBeenCalledTimes(1);
   told.mockRestore();
 });

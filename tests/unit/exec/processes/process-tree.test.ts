@@ -39,7 +39,7 @@ const textFrom = (data: (listener: (data: unknown) => void) => unknown): Promise
 (canMount ? test : test.skip)(
   'what has the terminal open is ended, a program of a container with a terminal of that name is not',
   async () => {
-    // An orphan in a session of its own: only the terminal tells whose it is.
+    // An orphan in a session of its own: only the terminal shows whose it is.
     const terminal = pty.spawn('sh', ['-c', '(setsid sleep 60 & echo $!); exec sleep 60'], {});
     const escaped = Number(await textFrom((listener) => terminal.onData(listener)));
     const name = readLink(`/proc/${terminal.pid}/fd/0`) ?? '';

@@ -46,7 +46,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   script.destroy();
-  // Told late it would count for the next test.
+  // Reported late it would count for the next test.
   await until(() => isClosed);
   socket.close();
   holder.close();

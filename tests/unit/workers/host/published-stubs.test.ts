@@ -39,7 +39,7 @@ interface Started {
   started: Promise<void>;
 }
 
-/** A worker whose source of tools connects when it is told to. */
+/** A worker whose source of tools connects when it is asked to. */
 function worker(): Started {
   let settle = (): void => undefined;
   const settled = new Promise<void>((resolve) => (settle = resolve));
