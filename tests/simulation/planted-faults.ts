@@ -52,6 +52,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     instead: 'cancellationType',
   },
   {
+    name: 'a person is not asked again about a script whose packages were installed meanwhile',
+    without: 'if (code === this.input.code)\n                this.cleared = hash;',
+    instead: '',
+  },
+  {
     name: 'a recovery that came during a turn is not lost',
     without: 'const hasWork = () => this.queue.length > 0 || phase.recoverReason !== null;',
     instead: 'const hasWork = () => this.queue.length > 0;',

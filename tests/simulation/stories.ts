@@ -41,4 +41,14 @@ export const STORIES: readonly Story[] = [
       go(20),
     ],
   ),
+  storyOf(
+    'a script is approved, and its packages are installed before it runs',
+    'a person is not asked again about a script whose packages were installed meanwhile',
+    [
+      { do: 'exec', session: 0, id: 'command', code: 'imports risky #2' },
+      go(11),
+      { do: 'decide', which: 0, id: 'yes', approve: true, hash: 'shown', lasting: false },
+      go(30),
+    ],
+  ),
 ];

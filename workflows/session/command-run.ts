@@ -24,6 +24,9 @@ export const idAgain = (commandId: string): string => `${commandId}/again`;
 
 /** Runs from the start again after continue-as-new: the host knows what has already run, and returns its end. */
 export class CommandRun {
+  /** Hash of the code that a person has approved: it is not asked about a second time. */
+  private cleared: string | undefined;
+
   constructor(
     private readonly approvals: Approvals,
     private readonly command: RunningCommand,
@@ -66,7 +69,8 @@ export class CommandRun {
       }
     }
     if (this.over() !== null) return view;
-    const again = { ...input, commandId: idAgain(command.id), reset: false };
+    const cleared = this.cleared === undefined ? {} : { cleared: this.cleared };
+    const again = { ...input, ...cleared, commandId: idAgain(command.id), reset: false };
     try {
       return await this.run(again, summaryOfCommand(command), false);
     } catch (err) {
@@ -102,7 +106,9 @@ export class CommandRun {
       // It may have been approved just before.
       const late = this.over();
       if (late !== null) refuse('approval_denied', { reason: late });
-      request = { ...input, cleared: answer.held.hash };
+      const { hash } = answer.held;
+      if (code === this.input.code) this.cleared = hash;
+      request = { ...input, cleared: hash };
     }
   }
 }

@@ -1,6 +1,7 @@
 // What holds of agents and their turns.
 import type { SendRequest } from '../../../contracts/schemas/agent';
 import type { AgentResult, AgentState, TurnInput } from '../../../contracts/agents/agent';
+import { hasFailed } from '../../../contracts/agents/failures';
 import { valuesOf } from '../server/payloads';
 import { answerTo } from '../world/agent-activities';
 import type { World } from '../world/world';
@@ -74,7 +75,7 @@ export const AGENT_RULES: readonly Rule[] = [
             (one) =>
               one.approved &&
               facts.placeOf(one) < at &&
-              ((one.question === effect.key && !one.hash.startsWith('another')) || one.lasting),
+              ((one.question === effect.question && !one.hash.startsWith('another')) || one.lasting),
           );
         return isApproved ? undefined : `${effect.key} had its effect without an approval`;
       }),
@@ -108,11 +109,19 @@ export const AGENT_RULES: readonly Rule[] = [
   },
 ];
 
-function leftOf({ status, queued, currentTurn, approvals, waits }: AgentState): string | undefined {
+function leftOf({
+  status,
+  queued,
+  currentTurn,
+  approvals,
+  waits,
+  lastResult,
+}: AgentState): string | undefined {
   if (currentTurn !== null) return `the turn ${currentTurn}`;
   if (queued > 0) return `${queued} messages in its queue`;
   if (approvals.length > 0) return `the approval ${approvals[0]?.id} waiting`;
-  return waits?.for === 'message'
+  const wanted = hasFailed(lastResult) ? ['message', 'retry'] : ['message'];
+  return waits && wanted.includes(waits.for)
     ? undefined
     : `the status ${status}, and waits for ${waits?.for ?? 'nothing'}`;
 }

@@ -37,9 +37,10 @@ export const SESSION_RULES: readonly Rule[] = [
     broken: ({ facts }) =>
       firstOf(answeredExecs(facts), ({ of, command, answered: { answer } }) => {
         const view = answer.is === 'done' ? (answer.value as CommandView) : undefined;
-        if (view && view.commandId !== command) return `${command} was answered with ${view.commandId}`;
+        const ran = view?.commandId ?? command;
+        if (view && !isOrAgain(ran, command)) return `${command} was answered with ${view.commandId}`;
         if (view?.state !== 'exited') return undefined;
-        const ended = facts.of('ended').find((one) => one.of === of && one.command === command);
+        const ended = facts.of('ended').find((one) => one.of === of && one.command === ran);
         if (ended?.exitCode === view.exitCode) return undefined;
         return `${command} was reported as ended with ${view.exitCode}; it ended with ${ended?.exitCode ?? 'nothing'}`;
       }),
@@ -115,9 +116,31 @@ export const SESSION_RULES: readonly Rule[] = [
         const decided = facts.of('decided').filter((one) => facts.placeOf(one) < at && one.of === begun.of);
         const isApproved = decided.some(
           ({ question, approved, hash, lasting }) =>
-            approved && ((question === begun.command && hash === `hash of ${begun.code}`) || lasting),
+            approved && ((isOrAgain(begun.command, question) && hash === `hash of ${begun.code}`) || lasting),
         );
         return isApproved ? undefined : `${begun.command} began in ${begun.of} without an approval`;
+      }),
+  },
+  {
+    name: 'what was approved is not refused for want of an approval',
+    broken: ({ facts }) =>
+      firstOf(answeredExecs(facts), ({ of, command, asked, answered }) => {
+        const { answer } = answered;
+        if (answer.is !== 'refused' || answer.error.code !== 'approval_expired') return undefined;
+        const { code } = asked.content as ExecRequest;
+        const isApproved = facts
+          .of('decided')
+          .some(
+            (one) =>
+              one.of === of &&
+              one.question === command &&
+              one.approved &&
+              one.hash === `hash of ${code}` &&
+              facts
+                .of('answered')
+                .some(({ request, answer: { is } }) => request === one.request && is === 'done'),
+          );
+        return isApproved ? `${command} was approved, and then refused as expired` : undefined;
       }),
   },
   {
@@ -169,6 +192,10 @@ function leftOf({ command, approvals, toolCalls, status }: SessionState): string
   if (toolCalls.open.length > 0) return `the call ${toolCalls.open[0]?.id} open`;
   return status === 'idle' ? undefined : `the status ${status}`;
 }
+
+/** A script's second run, once its packages are installed. */
+const isOrAgain = (ran: string, command: string): boolean => ran === command || ran === idAgain(command);
+const idAgain = (command: string): string => `${command}/again`;
 
 const isSame = (one: FactOf<'begun'>, other: FactOf<'begun'>): boolean =>
   one.of === other.of && one.command === other.command;

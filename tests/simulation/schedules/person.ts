@@ -4,7 +4,7 @@ import type { Approval } from '../../../contracts/tools/approvals';
 import type { Request } from '../world/client';
 import type { World } from '../world/world';
 import type { FAULTS } from './faults';
-import type { Step } from './schedule';
+import type { AgentKind, Step } from './schedule';
 
 type Act = Exclude<Step['do'], keyof typeof FAULTS>;
 type StepOf<Do extends Step['do']> = Extract<Step, { do: Do }>;
@@ -15,20 +15,52 @@ const idOf = ({ session }: { session: number }): string =>
   sessionWorkflowId({ agent: NAME, host: 'local', session });
 
 /** The agent is a conversation, and begins with what is sent to it. */
-const CONVERSATION = { type: 'agent', args: [{ model: 'simulated:model', mode: 'conversation' }] };
+const conversationOf = (kind: AgentKind): { type: string; args: object[] } => ({
+  type: 'agent',
+  args: [{ model: 'simulated:model', mode: 'conversation', ...MADE[kind] }],
+});
+const MADE: Record<AgentKind, object> = {
+  plain: {},
+  limited: {
+    limits: {
+      steps: 4,
+      tokens: 25,
+      costUsd: 2,
+      toolCalls: 4,
+      wallMs: 60_000,
+      formatRepairs: 1,
+      agents: 1,
+      depth: 1,
+    },
+  },
+  files: {},
+  'own-files': { workspace: { of: null } },
+};
 const SESSION = { type: 'execSession', args: [{}] };
 
 export class Person {
   private readonly execs: Request[] = [];
   private readonly sent: Request[] = [];
+  private readonly rewinds: Request[] = [];
   private again = 0;
 
-  constructor(private readonly world: World) {}
+  constructor(
+    private readonly world: World,
+    private readonly kind: AgentKind = 'plain',
+  ) {}
 
   readonly acts: { [Do in Act]: (step: StepOf<Do>) => void | Promise<void> } = {
     exec: (step) => {
       const { id, code, reset } = step;
-      const content = { id, code, ...(reset && { reset }) };
+      const tools = code.includes('few')
+        ? { calls: 1 }
+        : code.includes('narrow')
+          ? { allowed: ['another'] }
+          : null;
+      const content = {
+        ...{ id, code, ...(reset && { reset }), ...(tools && { tools }) },
+        ...(code.startsWith('imports') && { checkImports: true, runtime: 'python' }),
+      };
       this.ask({ id, workflowId: idOf(step), message: 'exec', content, start: SESSION }, this.execs);
     },
     'exec-again': (step) => this.askAgain(this.execs, step),
@@ -53,8 +85,15 @@ export class Person {
       const content = { id, message, ...(isUrgent && { mode: 'interrupt' }) };
       const request = { id, workflowId: AGENT, message: 'send', content };
       if (bySignal) this.say(true, request);
-      else this.ask({ ...request, start: CONVERSATION }, this.sent);
+      else this.ask({ ...request, start: conversationOf(this.kind) }, this.sent);
     },
+    rewind: ({ id, to, what, dryRun, force, stop, bySignal }) => {
+      const content = { id, to, what, dryRun, force, stop };
+      this.say(bySignal, { id, workflowId: AGENT, message: 'rewind', content }, this.rewinds);
+    },
+    'rewind-again': (step) => this.askAgain(this.rewinds, step),
+    dismiss: () => this.world.clients.signal(AGENT, 'dismiss', {}),
+    look: () => this.look(),
     'send-again': (step) => this.askAgain(this.sent, step),
     interrupt: ({ id }) => this.ask({ id, workflowId: AGENT, message: 'interrupt', content: {} }),
     recover: ({ id }) => this.ask({ id, workflowId: AGENT, message: 'recover', content: { id } }),
@@ -70,17 +109,34 @@ export class Person {
     this.world.clients.ask(request);
   }
 
-  private say(bySignal: boolean, request: Request): void {
+  private say(bySignal: boolean, request: Request, among?: Request[]): void {
     const { workflowId, message, content } = request;
     if (bySignal) this.world.clients.signal(workflowId, message, content);
-    else this.ask(request);
+    else this.ask(request, among);
   }
 
-  private askAgain(among: Request[], { which, isSameUpdate }: StepOf<'exec-again' | 'send-again'>): void {
+  private askAgain(
+    among: Request[],
+    { which, isSameUpdate }: StepOf<'exec-again' | 'send-again' | 'rewind-again'>,
+  ): void {
     const before = among[which % Math.max(1, among.length)];
     if (!before) return;
     const id = `${before.id}~${(this.again += 1)}`;
     this.ask({ ...before, id, updateId: isSameUpdate ? before.id : id });
+  }
+
+  /** None of it changes anything, or fails. */
+  private async look(): Promise<void> {
+    const { world } = this;
+    const { server } = world;
+    const asks: Record<string, readonly (readonly [string, unknown?])[]> = {
+      execSession: [['state'], ['output'], ['approvals', {}]],
+      agent: [['state'], ['transcript', { from: 0 }], ['taken', { id: 'm0' }]],
+      turn: [['state'], ['transcript', { from: 0, limit: 1 }], ['approvals', {}]],
+    };
+    for (const run of server.allRuns.filter(({ isOpen }) => isOpen))
+      for (const [name, request] of asks[run.start.workflowType] ?? [])
+        await world.workers.query(run, name, request);
   }
 
   private terminate(workflowId: string): void {
@@ -110,7 +166,15 @@ export class Person {
     const hash = how === 'shown' ? shown : `another ${shown}`;
     const isLasting = approve && lasting;
     this.world.facts.add({ is: 'shown', question, hash: shown, of });
-    this.world.facts.add({ is: 'decided', question, approved: approve, hash, of, lasting: isLasting });
+    this.world.facts.add({
+      is: 'decided',
+      request: id,
+      question,
+      approved: approve,
+      hash,
+      of,
+      lasting: isLasting,
+    });
     const content = { id: question, hash, ...(isLasting && { scope: 'session' }) };
     this.ask({ id, workflowId: of, message: approve ? 'approve' : 'deny', content });
   }

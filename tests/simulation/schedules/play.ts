@@ -13,13 +13,13 @@ export async function play(
   code: WorkflowCode,
   told?: (line: string, at: number) => void,
 ): Promise<Violation | undefined> {
-  const { weight, suggestAt, steps } = schedule;
-  const world = new World({ code, weight, suggestAt, ...(told && { told }) });
+  const { weight, suggestAt, steps, isTraced = false, agent } = schedule;
+  const world = new World({ code, weight, suggestAt, isTraced, ...(told && { told }) });
   // Half a world consists of errors, and none of their traces is read.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
-    const person = new Person(world);
+    const person = new Person(world, agent);
     for (const step of steps) {
       told?.(`> ${JSON.stringify(step)}`, world.agenda.nowMs);
       await carryOut(step, world, person);

@@ -1,7 +1,8 @@
 // A schedule: what people ask, what fails, and which of the things that may happen do, as data. A seed makes one, and any
 // part of it is one, too, so that it can be shrunk.
 import { choicesOf, type Choices } from '../../fault/schedules/random';
-import { WORDS } from '../world/agent-activities';
+import { FILE_WORDS, HARD_WORDS, WORDS } from '../world/agent-activities';
+import { CALLS } from '../world/scripts';
 import type { Program } from '../world/terminal';
 
 /** One kind of step for each name. */
@@ -24,6 +25,11 @@ export type Step =
   | Named<'close' | 'cancel' | 'terminate', InSession>
   | Named<'send', { id: string; message: string; isUrgent: boolean; bySignal: boolean }>
   | Named<'interrupt' | 'recover' | 'stop', { id: string }>
+  | Named<'rewind', Rewinding>
+  /** Somebody asks for an earlier one again, under its id. */
+  | Named<'rewind-again', { which: number; isSameUpdate: boolean }>
+  /** Somebody asks everything that runs what its state is. */
+  | Named<'look' | 'dismiss'>
   | Named<'cancel-agent' | 'terminate-agent'>
   /** Somebody looks at what waits, and decides. */
   | Named<
@@ -36,8 +42,25 @@ export type Step =
   | Named<'kill-agent-worker' | 'start-agent-worker'>
   | Named<'lose-answers', { count: number }>;
 
+interface Rewinding {
+  id: string;
+  to: number;
+  what: 'both' | 'files' | 'conversation';
+  dryRun: boolean;
+  force: boolean;
+  stop: boolean;
+  bySignal: boolean;
+}
+
+/** How the agent of a schedule was made. */
+export type AgentKind = 'plain' | 'limited' | 'files' | 'own-files';
+
 export interface Schedule {
   seed: number;
+  /** Default: plain. */
+  agent?: AgentKind;
+  /** Whether clients send the context of a trace. */
+  isTraced?: boolean;
   weight: number;
   suggestAt: number;
   steps: Step[];
@@ -48,19 +71,22 @@ const MOST_STEPS = 24;
 export function scheduleOf(seed: number): Schedule {
   const choices = choicesOf(seed);
   const count = choices.between(4, MOST_STEPS);
+  const agent = choices.oneOf(['plain', 'plain', 'plain', 'limited', 'files', 'files', 'own-files'] as const);
+  const words = WORDS_OF[agent];
   const [own, lengths] = choices.oneOf([
     [OF_SESSIONS, [60, 100, Infinity, Infinity]],
     // A session would begin the next run with as many events.
-    [OF_AGENTS, [20, 30, 60, Infinity]],
+    [agentKinds(agent, words), [20, 30, 60, Infinity]],
     [
-      [...OF_SESSIONS, ...OF_AGENTS],
+      [...OF_SESSIONS, ...agentKinds(agent, words)],
       [60, 100, Infinity],
     ],
   ] as const);
   const kinds = [...own, ...FAULTS];
   const steps = choices.many(count, (n) => [stepOf(kinds, choices, n), goOf(choices)]).flat();
   const suggestAt = choices.oneOf(lengths);
-  return { seed, weight: choices.oneOf([1, 1, 40]), suggestAt, steps };
+  const isTraced = choices.chance(0.2);
+  return { seed, agent, isTraced, weight: choices.oneOf([1, 1, 40]), suggestAt, steps };
 }
 
 const goOf = (choices: Choices): Step => ({
@@ -68,7 +94,13 @@ const goOf = (choices: Choices): Step => ({
   picks: choices.many(choices.oneOf([0, 0, 1, 2, 4, 8, 20]), () => choices.between(0, 999)),
 });
 
-const PROGRAMS: readonly Program[] = ['quick', 'quick', 'fails', 'long', 'asks'];
+const PROGRAMS: readonly Program[] = ['quick', 'quick', 'fails', 'long', 'asks', 'calls', 'calls', 'imports'];
+const WORDS_OF: Record<AgentKind, readonly string[]> = {
+  plain: WORDS,
+  limited: [...WORDS, ...HARD_WORDS, ...HARD_WORDS],
+  files: ['call', 'held', 'shell', 'broken', ...FILE_WORDS],
+  'own-files': ['call', 'held', 'spawn', ...FILE_WORDS],
+};
 
 /** How often a kind of step comes, and what makes it. */
 type Kind = readonly [number, (choices: Choices, n: number) => Step];
@@ -83,15 +115,23 @@ const OF_SESSIONS: readonly Kind[] = [
   [2, (c) => ({ do: c.oneOf(['close', 'cancel', 'terminate'] as const), session: sessionOf(c) })],
 ];
 
-const OF_AGENTS: readonly Kind[] = [
-  [12, sendOf],
+const agentKinds = (agent: AgentKind, words: readonly string[]): readonly Kind[] => [
+  [12, (c, n) => sendOf(c, n, words)],
+  ...(agent === 'files' || agent === 'own-files' ? OF_FILES : []),
   [3, (c) => ({ do: 'send-again', which: c.between(0, 9), isSameUpdate: c.chance(0.5) })],
   [4, (c, n) => ({ do: c.oneOf(['interrupt', 'recover', 'recover', 'stop'] as const), id: `x${n}` })],
+  [1, () => ({ do: 'dismiss' })],
   [1, (c) => ({ do: c.oneOf(['cancel-agent', 'terminate-agent'] as const) })],
   [2, (c) => ({ do: c.oneOf(['kill-agent-worker', 'start-agent-worker'] as const) })],
 ];
 
+const OF_FILES: readonly Kind[] = [
+  [4, rewindOf],
+  [2, (c) => ({ do: 'rewind-again', which: c.between(0, 9), isSameUpdate: c.chance(0.5) })],
+];
+
 const FAULTS: readonly Kind[] = [
+  [1, () => ({ do: 'look' })],
   [5, decideOf],
   [1, () => ({ do: 'give-up' })],
   [3, (c) => ({ do: 'evict', which: c.between(0, 9) })],
@@ -114,13 +154,34 @@ const sessionOf = (choices: Choices): number => (choices.chance(0.8) ? 0 : 1);
 
 function execOf(choices: Choices, n: number): Step {
   const manner = choices.oneOf(['', '', '', ' risky', ' risky', ' denied']);
-  const code = `${choices.oneOf(PROGRAMS)}${manner} #${n}`;
+  const program = choices.oneOf(PROGRAMS);
+  const code = `${program}${program === 'calls' ? callsOf(choices) : ''}${manner} #${n}`;
   const reset = choices.chance(0.2) ? { reset: true as const } : {};
   return { do: 'exec', session: sessionOf(choices), id: `c${n}`, code, ...reset };
 }
 
-function sendOf(choices: Choices, n: number): Step {
-  const words = choices.many(choices.oneOf([0, 0, 1, 2, 3]), () => choices.oneOf(WORDS));
+/** What a script calls, and how its calls are limited. */
+function callsOf(choices: Choices): string {
+  const words = choices.many(choices.between(1, 3), () => choices.oneOf(CALLS));
+  const manner = choices.oneOf(['', '', ' few', ' narrow', ' together', ' together']);
+  return ` ${words.join(' ')}${manner}`;
+}
+
+function rewindOf(choices: Choices, n: number): Step {
+  return {
+    ...{
+      do: 'rewind',
+      id: `b${n}`,
+      to: choices.between(0, 3),
+      what: choices.oneOf(['both', 'both', 'files', 'conversation']),
+    },
+    ...{ dryRun: choices.chance(0.15), force: choices.chance(0.3), stop: choices.chance(0.2) },
+    bySignal: choices.chance(0.25),
+  };
+}
+
+function sendOf(choices: Choices, n: number, known: readonly string[]): Step {
+  const words = choices.many(choices.oneOf([0, 0, 1, 2, 3]), () => choices.oneOf(known));
   return {
     ...{ do: 'send', id: `m${n}`, message: [`m${n}`, ...words].join(' ') },
     ...{ isUrgent: choices.chance(0.25), bySignal: choices.chance(0.3) },

@@ -53,6 +53,8 @@ export class ActivityTask {
   private isCancelled = false;
   private number = 0;
   private readonly timers = new Map<string, TakeBack>();
+  /** Of the last heartbeat that had any. */
+  private details: unknown;
   private lastFailure: Failure | undefined;
 
   constructor(
@@ -87,8 +89,9 @@ export class ActivityTask {
   }
 
   /** Of the attempt with this token; another one is over. */
-  heartbeat(token: string): Beat {
+  heartbeat(token: string, details?: unknown): Beat {
     if (this.isOver || this.attempt?.token !== token) return 'is-gone';
+    if (details !== undefined) this.details = details;
     this.beat();
     return this.isCancelled ? 'is-cancelled' : 'goes-on';
   }
@@ -154,7 +157,7 @@ export class ActivityTask {
   }
 
   private expired(kind: TimeoutKind): void {
-    const timeout = failureOf(new TimeoutFailure(`activity ${kind} timeout`, undefined, kind));
+    const timeout = failureOf(new TimeoutFailure(`activity ${kind} timeout`, this.details, kind));
     const failure = { ...timeout, ...(this.lastFailure && { cause: this.lastFailure }) };
     // Another attempt may come after a silent one, but not after a limit for all of them.
     const isFinal = kind === 'SCHEDULE_TO_START' || kind === 'SCHEDULE_TO_CLOSE';

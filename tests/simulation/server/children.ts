@@ -12,7 +12,7 @@ const ABANDONED = 2;
 export function startChild(server: Effects, run: Run, command: Required<Command>): void {
   const asked = command.startChildWorkflowExecution;
   if (!asked) return;
-  const { input, searchAttributes, parentClosePolicy, memo } = asked;
+  const { input, searchAttributes, parentClosePolicy, memo, headers } = asked;
   const [seq, workflowId, workflowType] = [asked.seq ?? 0, asked.workflowId ?? '', asked.workflowType ?? ''];
   run.record('StartChildWorkflowExecutionInitiated');
   const child: Child = { workflowId, policy: parentClosePolicy ?? 0, runId: null, afterStart: [] };
@@ -22,6 +22,7 @@ export function startChild(server: Effects, run: Run, command: Required<Command>
     if (!run.isOpen && child.policy !== ABANDONED) return;
     const started = server.begin({
       ...{ workflowId, workflowType, args: input ?? [] },
+      headers: headers ?? {},
       attributes: searchAttributes?.indexedFields ?? {},
       memo: Object.fromEntries(Object.entries(memo ?? {}).map(([key, payload]) => [key, valueOf(payload)])),
       parent: { workflowId: run.workflowId, runId: run.runId },

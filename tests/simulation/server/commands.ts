@@ -89,11 +89,11 @@ function endTimer(run: Run, seq: number): void {
 function signalOther(server: Effects, run: Run, command: Required<Command>): void {
   const signal = command.signalExternalWorkflowExecution;
   if (!signal) return;
-  const { seq, signalName, args, workflowExecution, childWorkflowId } = signal;
+  const { seq, signalName, args, workflowExecution, childWorkflowId, headers } = signal;
   const to = childWorkflowId ?? workflowExecution?.workflowId ?? '';
   run.record('SignalExternalWorkflowExecutionInitiated');
   run.home.agenda.add(`signal ${signalName} from ${run.workflowId} to ${to}`, () => {
-    const isTaken = server.signalRaw(to, { signalName, input: args ?? [] });
+    const isTaken = server.signalRaw(to, { signalName, input: args ?? [], headers: headers ?? {} });
     if (isTaken) {
       run.happen('ExternalWorkflowExecutionSignaled', { job: { resolveSignalExternalWorkflow: { seq } } });
       return;

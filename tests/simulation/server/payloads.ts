@@ -8,6 +8,7 @@ export type Job = NonNullable<Activation['jobs']>[number];
 export type Completion = Awaited<ReturnType<Workflow['activate']>>;
 type Commands = NonNullable<NonNullable<Completion['successful']>['commands']>;
 export type Command = Commands[number];
+export type Headers = NonNullable<NonNullable<Job['initializeWorkflow']>['headers']>;
 export type Failure = ReturnType<typeof defaultFailureConverter.errorToFailure>;
 
 export const payloadsOf = (args: readonly unknown[]): Payload[] =>

@@ -2,7 +2,7 @@
 import { ActivityTask, type ActivityEnd } from './activity-task';
 import type { Agenda, TakeBack } from './agenda';
 import type { Closing, EventType, HistoryEvent, Seen } from './history';
-import { payloadsOf, type Command, type Job } from './payloads';
+import { payloadsOf, type Command, type Headers, type Job } from './payloads';
 import { Update, type UpdateOutcome, type UpdateRequest } from './update';
 import type { RunFacts } from '../worker/workflow-code';
 
@@ -14,6 +14,7 @@ export interface RunStart extends RunFacts {
   args: NonNullable<NonNullable<Job['initializeWorkflow']>['arguments']>;
   attributes: Attributes;
   memo: Record<string, unknown>;
+  headers: Headers;
   /** Tells its parent how it ended. */
   tellParent?: ((closing: Closing) => void) | undefined;
 }
@@ -41,7 +42,7 @@ export interface Effects {
 }
 
 export type Start = Pick<RunStart, 'workflowId' | 'workflowType' | 'args'> &
-  Partial<Pick<RunStart, 'attributes' | 'memo' | 'parent' | 'tellParent'>>;
+  Partial<Pick<RunStart, 'attributes' | 'memo' | 'headers' | 'parent' | 'tellParent'>>;
 
 /** What the server does for its runs. */
 export interface RunHome {
@@ -258,11 +259,13 @@ export class Run {
   }
 
   private initialize(): NonNullable<Job['initializeWorkflow']> {
-    const { workflowId, workflowType, args, firstRunId, continuedFrom, attributes, memo } = this.start;
+    const { workflowId, workflowType, args, firstRunId, continuedFrom, attributes, memo, headers } =
+      this.start;
     const fields = Object.entries(memo).map(([key, value]) => [key, payloadsOf([value])[0]]);
     return {
       ...{ workflowId, workflowType, arguments: args, firstExecutionRunId: firstRunId, attempt: 1 },
       ...(continuedFrom !== undefined && { continuedFromExecutionRunId: continuedFrom }),
+      headers,
       searchAttributes: { indexedFields: { ...attributes } },
       memo: { fields: Object.fromEntries(fields) as Record<string, never> },
     };

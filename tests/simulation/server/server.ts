@@ -4,7 +4,7 @@ import type { Agenda } from './agenda';
 import { leaveChildren } from './children';
 import { carryOut } from './commands';
 import type { Closing } from './history';
-import { payloadsOf, type Command, type Job } from './payloads';
+import { payloadsOf, type Command, type Headers, type Job } from './payloads';
 import { Run, type Effects, type RunHome, type RunStart, type Start, type StartedTask } from './run';
 import type { UpdateOutcome, UpdateRequest } from './update';
 import { isEnd } from '../worker/replica';
@@ -28,6 +28,8 @@ export interface ServerOptions {
   weight: number;
   /** From so many events on, it suggests to continue as new. */
   suggestAt: number;
+  /** What clients send with all that they ask. */
+  headers?: Headers;
 }
 
 export class SimulatedServer implements Effects {
@@ -46,6 +48,10 @@ export class SimulatedServer implements Effects {
       offerTask: (run) => this.pollers?.takeTask(run),
       offerActivity: (task) => this.pollers?.takeActivity(task),
     };
+  }
+
+  private get headers(): Headers {
+    return this.options.headers ?? {};
   }
 
   get allRuns(): Run[] {
@@ -67,14 +73,14 @@ export class SimulatedServer implements Effects {
     const runId = this.nextRunId(start.workflowId);
     const now = this.options.agenda.nowMs;
     return this.keep({
-      ...{ attributes: {}, memo: {}, parent: undefined, ...start },
+      ...{ attributes: {}, memo: {}, headers: {}, parent: undefined, ...start },
       ...{ runId, firstRunId: runId, continuedFrom: undefined, startedAt: now, runStartedAt: now },
     });
   }
 
   /** Of a client. Throws `Refused` if it is running, unless that is fine. */
   start(workflowId: string, workflowType: string, args: readonly unknown[], useExisting = false): Run {
-    const begun = this.begin({ workflowId, workflowType, args: payloadsOf(args) });
+    const begun = this.begin({ workflowId, workflowType, args: payloadsOf(args), headers: this.headers });
     const known = useExisting ? this.open(workflowId) : undefined;
     const run = begun ?? known;
     if (!run) throw new Refused('already-running');
@@ -82,12 +88,13 @@ export class SimulatedServer implements Effects {
   }
 
   signal(workflowId: string, name: string, args: readonly unknown[] = []): void {
-    if (!this.signalRaw(workflowId, { signalName: name, input: payloadsOf(args) }))
+    if (!this.signalRaw(workflowId, { signalName: name, input: payloadsOf(args), headers: this.headers }))
       throw new Refused('not-found');
   }
 
   signalIfOpen(workflowId: string, name: string, value: unknown): boolean {
-    return this.signalRaw(workflowId, { signalName: name, input: payloadsOf([value]) });
+    const { headers } = this;
+    return this.signalRaw(workflowId, { signalName: name, input: payloadsOf([value]), headers });
   }
 
   /** False if it is not running. */
@@ -104,7 +111,7 @@ export class SimulatedServer implements Effects {
     const done = run ? undefined : this.latest(workflowId)?.updates.get(request.id)?.outcome;
     if (done && (done.is === 'completed' || done.is === 'failed')) return answer(done);
     if (!run) throw new Refused('not-found');
-    const update = run.update(request);
+    const update = run.update({ ...request, headers: this.headers });
     if (update === 'too-many') throw new Refused('too-many');
     update.whenOver(answer);
   }
@@ -164,8 +171,8 @@ export class SimulatedServer implements Effects {
     });
   }
 
-  heartbeat(token: string): Beat {
-    return this.activity(token)?.heartbeat(token) ?? 'is-gone';
+  heartbeat(token: string, details?: unknown): Beat {
+    return this.activity(token)?.heartbeat(token, details) ?? 'is-gone';
   }
 
   /** False if nobody waits for it any more. */

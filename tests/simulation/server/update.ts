@@ -1,5 +1,5 @@
 // One update of a run on the server: from its admission to its outcome, and the callers that wait for that.
-import type { Failure, Job } from './payloads';
+import type { Failure, Headers, Job } from './payloads';
 import { payloadsOf } from './payloads';
 
 export type UpdateOutcome =
@@ -14,6 +14,7 @@ export interface UpdateRequest {
   id: string;
   name: string;
   args: readonly unknown[];
+  headers?: Headers;
 }
 
 export class Update {
@@ -25,9 +26,9 @@ export class Update {
 
   /** @param runValidator false for a replay, since it was accepted */
   job(runValidator: boolean): Job {
-    const { id, name, args } = this.request;
+    const { id, name, args, headers = {} } = this.request;
     return {
-      doUpdate: { id, protocolInstanceId: id, name, input: payloadsOf(args), headers: {}, runValidator },
+      doUpdate: { id, protocolInstanceId: id, name, input: payloadsOf(args), headers, runValidator },
     };
   }
 

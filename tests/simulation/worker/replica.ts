@@ -6,6 +6,7 @@ import type { HistoryEvent, Seen } from '../server/history';
 import {
   failureOf,
   longOf,
+  payloadsOf,
   textOf,
   timestampOf,
   type Command,
@@ -67,8 +68,8 @@ export class Replica {
   }
 
   /** The answer of a query, or its failure. */
-  async query(name: string, task: Pick<Task, 'seen' | 'at'>): Promise<Command> {
-    const completion = await this.activate({ ...task, isReplaying: true }, [queryJob(name)]);
+  async query(name: string, request: unknown, task: Pick<Task, 'seen' | 'at'>): Promise<Command> {
+    const completion = await this.activate({ ...task, isReplaying: true }, [queryJob(name, request)]);
     await this.vm.getAndResetSinkCalls();
     const [answer] = commandsOf(completion);
     if (!answer) throw new TaskFailure(`the query ${name} was not answered`);
@@ -220,7 +221,12 @@ function commandsOf(completion: Completion): Command[] {
   return successful?.commands ?? [];
 }
 
-const queryJob = (name: string): Job => ({
+const queryJob = (name: string, request: unknown): Job => ({
   variant: 'queryWorkflow',
-  queryWorkflow: { queryId: 'query', queryType: name, arguments: [], headers: {} },
+  queryWorkflow: {
+    queryId: 'query',
+    queryType: name,
+    arguments: payloadsOf(request === undefined ? [] : [request]),
+    headers: {},
+  },
 });

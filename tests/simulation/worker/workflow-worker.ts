@@ -75,7 +75,7 @@ export class WorkflowWorkers {
   }
 
   /** What a query answers. Undefined if there is no worker, or the run was never begun. */
-  async query<T>(run: Run, name: string): Promise<T | undefined> {
+  async query<T>(run: Run, name: string, request?: unknown): Promise<T | undefined> {
     const last = run.history.findLast(({ answered }) => answered);
     const worker = this.sticky.get(run.runId) ?? this.workers[0];
     if (!worker || !last || run.taskState === 'started') return undefined;
@@ -83,7 +83,7 @@ export class WorkflowWorkers {
     const replica = await this.remembered(run, worker);
     const seen = run.history.findLast((event) => event.seen && event.id < last.id)?.seen;
     if (!replica || !seen) return undefined;
-    const { respondToQuery } = await replica.query(name, { seen, at: last.at });
+    const { respondToQuery } = await replica.query(name, request, { seen, at: last.at });
     const failure = respondToQuery?.failed as Failure | undefined;
     if (failure) throw new TaskFailure(`the query ${name} failed: ${failure.message}`);
     return valueOf<T>(respondToQuery?.succeeded?.response);

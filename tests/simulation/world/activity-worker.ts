@@ -16,6 +16,8 @@ export interface Work {
   /** The same, not before so much time has passed. */
   later: (ms: number, label: string, work: () => void) => void;
   complete: (result?: unknown) => void;
+  /** What its heartbeats say from now on. */
+  beat: (details: unknown) => void;
   /** Its end is reported by others, later: it outlives this worker. */
   leave: () => void;
 }
@@ -83,6 +85,7 @@ export class ActivityWorker {
     if (!activity) throw new Error(`the simulated worker of ${this.queue} has no activity ${type}`);
     this.begun.add(token);
     let isOver = false;
+    let details: unknown;
     const end = (report: () => void): void => {
       isOver = true;
       this.begun.delete(token);
@@ -97,13 +100,17 @@ export class ActivityWorker {
       }
     };
     const beat = (): void => {
-      if (isOver || this.server.heartbeat(token) === 'is-gone') return;
+      if (isOver || this.server.heartbeat(token, details) === 'is-gone') return;
       this.agenda.after(HEARTBEAT_MS, `${task.name} beats`, beat, life);
     };
     const work: Work = {
       ...{ attempt, life },
       then: (label, step) => this.agenda.add(label, () => attempted(step), life),
       later: (ms, label, step) => void this.agenda.after(ms, label, () => attempted(step), life),
+      beat: (said) => {
+        details = said;
+        this.server.heartbeat(token, said);
+      },
       complete: (result) => end(() => this.server.completeActivity(token, result)),
       leave: () => {
         isOver = true;

@@ -7,6 +7,7 @@ import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { parseSessionWorkflowId, sessionWorkflowId } from '../../../contracts/ids';
 import type { ModelCall } from '../../../contracts/models/model-call';
 import type { PlannedReply } from '../../../contracts/models/model-reply';
+import type { ToolHold } from '../../../contracts/tools/approvals';
 import type { ToolInvocation } from '../../../contracts/tools/tools';
 import { failedCall } from '../../../contracts/tools/failed-call';
 import { valuesOf } from '../server/payloads';
@@ -14,29 +15,50 @@ import type { SimulatedServer } from '../server/server';
 import type { Activities, Work } from './activity-worker';
 import type { Clients } from './client';
 import type { Answer, Facts } from './facts';
+import type { Workspaces } from './workspaces';
 
 /** What a step of a turn may be. `spawn` starts a sub-agent and `await` waits for the first one. */
 export const WORDS = ['call', 'held', 'shell', 'both', 'spawn', 'await', 'broken'] as const;
-export type Word = (typeof WORDS)[number];
+/** Of agents whose models and limits are in the way. */
+export const HARD_WORDS = ['fails', 'full', 'long', 'quota', 'late', 'denied', 'needs', 'nothing'] as const;
+/** A step that may change files. */
+export const FILE_WORDS = ['change', 'change', 'held-change'] as const;
+export type Word = (typeof WORDS)[number] | (typeof HARD_WORDS)[number] | (typeof FILE_WORDS)[number];
 
 const LOOK_MS = 200;
+const HOUR_MS = 3_600_000;
+/** Longer than a session keeps the caller of a tool waiting. */
+const SLOW_MS = 5_000;
+const QUOTA = { got: 1, allowed: 1, until: 'tomorrow' };
 const TOKENS = { inputTokens: 1, outputTokens: 0, cachedTokens: 0, costUsd: null };
+const FULL = { ...TOKENS, inputTokens: 9, costUsd: 0.5 };
 
 export const answerTo = (message: string): string => `answer to ${message}`;
 
 export class AgentActivities {
   /** Keys of tools that may run once, as far as a disk knows. */
   private readonly begun = new Set<string>();
+  /** Keys of model calls that were refused once. */
+  private readonly refused = new Set<string>();
 
   constructor(
     private readonly server: SimulatedServer,
     private readonly facts: Facts,
     private readonly clients: Clients,
+    private readonly workspaces: Workspaces,
   ) {}
 
   activities = (): Activities => ({
-    callModel: (work, call: ModelCall) =>
-      work.then(`the model answers ${call.key}`, () => work.complete(this.reply(call))),
+    callModel: (work, call: ModelCall) => {
+      const answer = (): void => work.complete(this.reply(call));
+      if (this.wordOf(call) === 'late') work.later(2 * HOUR_MS, `the model answers ${call.key} late`, answer);
+      else work.then(`the model answers ${call.key}`, answer);
+    },
+    awaitQuota: (work) => {
+      if (work.attempt.number < 3) throw new HoldfastError('quota_reached', QUOTA);
+      work.complete();
+    },
+    invokeTool: (work, input: ToolInvocation) => this.invokeTool(work, input),
     compact: (work) =>
       work.then('the model sums up', () => work.complete({ text: 'a summary', isCut: false, usage: TOKENS })),
     callTool: (work, input: ToolInvocation) => this.callTool(work, input),
@@ -44,25 +66,59 @@ export class AgentActivities {
     resetSessions: (work, input: ResetSessionsInput) => this.resetSessions(work, input),
   });
 
-  private reply({ agent, turn, key = '' }: ModelCall): PlannedReply {
-    const run = this.server.latest(turn?.workflowId ?? '');
+  private messageOf({ turn }: ModelCall): string {
+    const run = this.server.latest(turn.workflowId);
     const [input] = valuesOf(run?.start.args) as [TurnInput | undefined];
-    const message = input?.message ?? '';
-    const step = Number(key.split('/').at(-1));
-    const word = message.split(' ')[step] as Word | undefined;
+    return input?.message ?? '';
+  }
+
+  private wordOf(call: ModelCall): Word | undefined {
+    return this.messageOf(call).split(' ')[stepOf(call)] as Word | undefined;
+  }
+
+  private reply(call: ModelCall): PlannedReply {
+    const { agent, key, model } = call;
+    const message = this.messageOf(call);
+    const step = stepOf(call);
+    const word = this.wordOf(call);
+    const refusal = word && refusalOf(word, model);
+    if (refusal && (word === 'fails' || !this.refused.has(key))) {
+      this.refused.add(key);
+      throw refusal;
+    }
     this.facts.add({ is: 'model-called', key, of: agent, message });
     if (word === 'broken')
       return { text: 'nothing', parsed: { kind: 'malformed', problem: 'broken' }, usage: TOKENS };
     if (!word) return { parsed: { kind: 'answer', answer: answerTo(message) }, usage: TOKENS };
     const calls = callsOf(word, agent, step);
     const parsed: ParsedReply = { kind: 'calls', calls, headline: null, thoughts: [], prose: '' };
+    if (word === 'full') return { parsed, usage: FULL, window: 10 };
+    const isChange = word === 'change' || word === 'held-change';
     const spawns = calls.filter(({ tool }) => tool === 'spawn_agent');
     const prompt = `for-${message.split(' ')[0]} held`;
     const plans = Object.fromEntries(spawns.map(({ callId }) => [callId, { role: 'helper', prompt }]));
-    return { parsed, usage: TOKENS, ...(spawns.length > 0 && { plans }) };
+    return {
+      ...{ parsed, usage: TOKENS, ...(spawns.length > 0 && { plans }) },
+      ...(isChange && { checkpoint: true as const }),
+    };
   }
 
-  private callTool(work: Work, { key, call, agent }: ToolInvocation): void {
+  /** Of a script. One that may run again has its effect once all the same. */
+  private invokeTool(work: Work, { key, call, agent }: ToolInvocation): void {
+    const { word } = call.args;
+    const question = call.callId;
+    if (word === 'there' && !call.hold) return work.complete({ held: holdOf(question) });
+    const run = (): void => {
+      if (!this.begun.has(key))
+        this.facts.add({ is: 'effect', key, of: agent, isHeld: call.hold !== undefined, question });
+      this.begun.add(key);
+      work.then(`the tool of ${key} is done`, () => work.complete({ ok: true, value: 'done' }));
+    };
+    if (word === 'slow') work.later(SLOW_MS, `the slow tool of ${key} runs`, run);
+    else work.then(`the tool of ${key} runs`, run);
+  }
+
+  private callTool(work: Work, { key, call, agent, wantsValue }: ToolInvocation): void {
     if (call.tool === 'shell') return this.shell(work, agent, key, call);
     // Another attempt cannot know whether the one before had its effect.
     if (work.attempt.number > 1 && this.begun.has(key)) {
@@ -71,8 +127,10 @@ export class AgentActivities {
     }
     this.begun.add(key);
     work.then(`the tool of ${key} runs`, () => {
-      this.facts.add({ is: 'effect', key, of: agent, isHeld: call.hold !== undefined });
-      work.then(`the tool of ${key} is done`, () => work.complete(resultOf(call, 'done')));
+      this.facts.add({ is: 'effect', key, of: agent, isHeld: call.hold !== undefined, question: key });
+      this.workspaces.change(agent);
+      const value = wantsValue ? { value: 'done' } : {};
+      work.then(`the tool of ${key} is done`, () => work.complete({ ...resultOf(call, 'done'), ...value }));
     });
   }
 
@@ -117,6 +175,27 @@ export class AgentActivities {
   }
 }
 
+const stepOf = ({ key }: ModelCall): number => Number(key.split('/').at(-1));
+
+function refusalOf(word: Word, model: string): HoldfastError | undefined {
+  if (word === 'fails') return new HoldfastError('model_failed', { reason: 'it is broken' });
+  if (word === 'quota') return new HoldfastError('quota_reached', QUOTA);
+  return word === 'long'
+    ? new HoldfastError('model_context_length', { model, got: 2, reason: 'too long' })
+    : undefined;
+}
+
+/** What a policy holds a call of a script for. */
+export const holdOf = (id: string): ToolHold => ({
+  ...{
+    hash: `hash of ${id}`,
+    reasons: [{ rule: 'risky', found: 'it is' }],
+    expiresMs: 600_000,
+    what: 'a call',
+  },
+  place: { host: 'local', cwd: null },
+});
+
 function callsOf(word: Exclude<Word, 'broken'>, agent: string, step: number): ToolCall[] {
   const call = (tool: string, callId = `${tool}-${step}`): ToolCall => ({ callId, tool, args: {} });
   const reasons = [{ rule: 'risky', found: 'it is', verdict: 'risky' }] as never;
@@ -124,8 +203,24 @@ function callsOf(word: Exclude<Word, 'broken'>, agent: string, step: number): To
   const hold = { hash: `hash of ${step}`, reasons, expiresMs: 600_000, what: 'a call', place };
   switch (word) {
     case 'call':
+    case 'change':
+    case 'fails':
+    case 'full':
+    case 'long':
+    case 'quota':
+    case 'late':
       return [call('effect')];
+    case 'nothing':
+      return [];
+    case 'denied':
+      return [{ ...call('effect'), denied: 'it is forbidden' }];
+    case 'needs':
+      return [
+        call('effect', 'first'),
+        { ...call('effect', 'second'), needs: ['first'], args: { of: '$first' } },
+      ];
     case 'held':
+    case 'held-change':
       return [{ ...call('effect'), hold }];
     case 'both':
       return [call('effect', `one-${step}`), { ...call('effect', `two-${step}`), hold }];

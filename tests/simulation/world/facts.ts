@@ -27,9 +27,23 @@ export type Fact =
   | { is: 'closed'; of: string }
   /** A question was shown to a person, as the workflow showed it. */
   | { is: 'shown'; question: string; hash: string; of: string }
-  | { is: 'decided'; question: string; approved: boolean; hash: string; of: string; lasting: boolean }
+  | {
+      is: 'decided';
+      request: string;
+      question: string;
+      approved: boolean;
+      hash: string;
+      of: string;
+      lasting: boolean;
+    }
   /** A tool of the model or of a script did what it does. */
-  | { is: 'effect'; key: string; of: string; isHeld: boolean }
+  | { is: 'effect'; key: string; of: string; isHeld: boolean; question: string }
+  /** A script's call was sent to its session, perhaps again. */
+  | { is: 'called'; call: string; of: string; command: string }
+  /** A script has the outcome of a call: `ok`, or the code of an error. */
+  | { is: 'call-answered'; call: string; of: string; code: string }
+  /** The files of an agent were brought back, for the request with this key. */
+  | { is: 'rewound'; of: string; key: string; hash: string }
   | { is: 'model-called'; key: string; of: string; message: string }
   /** Somebody who may do that ended a workflow at once. */
   | { is: 'terminated'; of: string }

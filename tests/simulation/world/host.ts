@@ -1,5 +1,6 @@
 // A model of a host: the activities of its worker, in the steps of activities/host/host-calls.ts, over model terminals.
 // Between any two steps something else may happen. Which resets and closes were carried out is kept by the real code.
+import { NOT_RUN } from '../../../contracts/sessions/not-run';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../../contracts/ids';
 import { SESSION_MESSAGES } from '../../../contracts/messages/to-sessions';
@@ -19,8 +20,10 @@ import { SessionResets } from '../../../activities/host/session-resets';
 import type { Agenda, Life } from '../server/agenda';
 import type { SimulatedServer } from '../server/server';
 import type { Activities, Work } from './activity-worker';
+import type { Clients } from './client';
 import type { Facts } from './facts';
-import { programOf, Terminal, type CommandRecord } from './terminal';
+import { Scripts } from './scripts';
+import { programOf, Terminal, type CommandRecord, type Program } from './terminal';
 
 /** What the next worker needs to follow a command: it is on the disk. */
 interface JournalEntry {
@@ -42,11 +45,16 @@ export class ModelHost {
   private readonly terminals = new Map<string, Terminal>();
   private readonly journal = new Map<string, JournalEntry>();
 
+  private readonly scripts: Scripts;
+
   constructor(
     private readonly agenda: Agenda,
     private readonly server: SimulatedServer,
     private readonly facts: Facts,
-  ) {}
+    clients: Clients,
+  ) {
+    this.scripts = new Scripts(agenda, server, clients, facts);
+  }
 
   /** The holders die, and what runs in them. */
   loseTerminals(): void {
@@ -55,7 +63,9 @@ export class ModelHost {
 
   /** Programs that run until somebody ends them are ended. */
   endPrograms(): void {
-    for (const terminal of this.terminals.values()) terminal.end(0);
+    for (const terminal of this.terminals.values())
+      // A script waits for its calls, and these for nobody for ever.
+      if (terminal.running && programOf(terminal.running.code) !== 'calls') terminal.end(0);
   }
 
   /** The activities of one life of its worker, which goes on with what the last one has left running. */
@@ -162,6 +172,8 @@ export class ModelHost {
     };
     const record = terminal.record(command);
     if (record && !record.hasEnded) this.endSome(terminal, record, life);
+    if (record && programOf(record.code) === 'calls')
+      this.scripts.follow(terminal, record, entry.workflowId, life);
     this.tellYield(entry, life);
     look();
     beat();
@@ -170,14 +182,23 @@ export class ModelHost {
   /** Programs that need nobody end by themselves. */
   private endSome(terminal: Terminal, record: CommandRecord, life: Life): void {
     const program = programOf(record.code);
-    if (program !== 'quick' && program !== 'fails') return;
+    if (program === 'long' || program === 'asks' || program === 'calls') return;
     this.agenda.add(
       `${record.id} ends`,
       () => {
-        if (terminal.running === record) terminal.end(program === 'quick' ? 0 : 3);
+        if (terminal.running === record) terminal.end(this.exitCodeOf(terminal, record, program));
       },
       life,
     );
+  }
+
+  private exitCodeOf(terminal: Terminal, { id }: CommandRecord, program: Program): number {
+    if (program === 'imports' && !terminal.hasPackage) return NOT_RUN;
+    if (program === 'fails') return 3;
+    if (!id.includes('/install/')) return 0;
+    // Some packages cannot be installed.
+    terminal.hasPackage = !/[05]\//.test(id);
+    return terminal.hasPackage ? 0 : 1;
   }
 
   private tellYield(entry: JournalEntry, life: Life): void {

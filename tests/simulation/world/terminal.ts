@@ -1,11 +1,12 @@
 // A model of one session's holder and its files: what runs in its shell, and the records that outlive the shell.
+import { NOT_RUN } from '../../../contracts/sessions/not-run';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import type { SessionRef } from '../../../contracts/ids';
 import type { CommandView, KilledBy, YieldReason } from '../../../contracts/sessions/session';
 import type { Facts } from './facts';
 
 /** What a command does is the first word of its code. */
-export type Program = 'quick' | 'fails' | 'long' | 'asks';
+export type Program = 'quick' | 'fails' | 'long' | 'asks' | 'calls' | 'imports';
 
 export interface CommandRecord {
   id: string;
@@ -23,6 +24,8 @@ export const programOf = (code: string): Program => (code.split(' ')[0] ?? 'quic
 export class Terminal {
   epoch = 0;
   isOpen = false;
+  /** What scripts import is installed. */
+  hasPackage = false;
   running: CommandRecord | null = null;
   private last: CommandRecord | null = null;
   private readonly records = new Map<string, CommandRecord>();
@@ -61,7 +64,9 @@ export class Terminal {
     this.records.set(id, record);
     this.running = record;
     this.last = record;
-    this.facts.add({ is: 'begun', command: id, of: this.name, code, cleared });
+    // Of a script whose imports are missing nothing is run.
+    if (programOf(code) !== 'imports' || this.hasPackage)
+      this.facts.add({ is: 'begun', command: id, of: this.name, code, cleared });
     this.changed();
     return record;
   }
@@ -122,6 +127,7 @@ export class Terminal {
     const ended = record ? (record.isLost ? 'lost' : 'exited') : 'exited';
     const waits = record !== null && !record.hasEnded && programOf(record.code) === 'asks';
     const at = record?.epoch ?? 0;
+    const isMissing = record?.exitCode === NOT_RUN && programOf(record.code) === 'imports';
     return {
       session: this.ref.session,
       commandId: record?.id ?? null,
@@ -133,6 +139,7 @@ export class Terminal {
       ...{ treeKill: 'pid-namespace', degraded: null, survivors: [] },
       durationMs: record ? this.now() - record.startedAt : 0,
       folderId: 'folder',
+      ...(isMissing && { missing: [{ package: 'a-package', module: 'a_package', line: 1 }] }),
     };
   }
 }

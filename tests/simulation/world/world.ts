@@ -1,6 +1,7 @@
 // A world: a server, two workflow workers, a host, and the clients of one agent, all in one order that picks determine.
 import type { AgentState } from '../../../contracts/agents/agent';
 import type { SessionState } from '../../../contracts/sessions/session';
+import { headersWith } from '../../../contracts/telemetry/trace';
 import { Agenda } from '../server/agenda';
 import type { ActivityTask } from '../server/activity-task';
 import { SimulatedServer } from '../server/server';
@@ -12,6 +13,7 @@ import { AgentActivities } from './agent-activities';
 import { Clients } from './client';
 import { Facts, type Fact } from './facts';
 import { ModelHost } from './host';
+import { Workspaces } from './workspaces';
 
 export interface WorldOptions {
   code: WorkflowCode;
@@ -19,6 +21,8 @@ export interface WorldOptions {
   weight: number;
   /** From so many events on, runs are asked to continue as new. */
   suggestAt: number;
+  /** Whether clients send the context of a trace. */
+  isTraced: boolean;
   /** Is told of all that happens. */
   told?: (line: string, at: number) => void;
 }
@@ -26,6 +30,7 @@ export interface WorldOptions {
 const WORKERS = 2;
 /** Longer than every time-out and every approval. */
 const REST_MS = 11 * 60_000;
+const TRACE = headersWith({}, { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) });
 /** As many approvals as can expire one after the other. */
 const MOST_RESTS = 60;
 
@@ -35,23 +40,29 @@ export class World {
   readonly facts: Facts;
   readonly clients: Clients;
   readonly host: ModelHost;
+  readonly workspaces: Workspaces;
   readonly workers: WorkflowWorkers;
   readonly hostWorker: ActivityWorker;
   readonly agentWorker: ActivityWorker;
 
-  constructor({ code, weight, suggestAt, told = () => undefined }: WorldOptions) {
+  constructor({ code, weight, suggestAt, isTraced, told = () => undefined }: WorldOptions) {
     const agenda = new Agenda((label) => told(label, agenda.nowMs));
-    const server = new SimulatedServer({ agenda, weight, suggestAt });
+    const server = new SimulatedServer({ agenda, weight, suggestAt, headers: isTraced ? TRACE : {} });
     const facts = new Facts((fact) => told(`  = ${lineOf(fact)}`, agenda.nowMs));
     this.agenda = agenda;
     this.server = server;
     this.facts = facts;
     this.clients = new Clients(agenda, server, facts);
-    this.host = new ModelHost(agenda, server, facts);
+    this.host = new ModelHost(agenda, server, facts, this.clients);
+    this.workspaces = new Workspaces(facts);
     const failed = (run: Run, why: string): void => facts.add({ is: 'task-failed', of: run.workflowId, why });
     this.workers = new WorkflowWorkers({ agenda, server, code, failed }, WORKERS);
-    this.hostWorker = new ActivityWorker('host.local', agenda, server, this.host.activities);
-    const beside = new AgentActivities(server, facts, this.clients);
+    const beside = new AgentActivities(server, facts, this.clients, this.workspaces);
+    this.hostWorker = new ActivityWorker('host.local', agenda, server, (life) => ({
+      ...this.host.activities(life),
+      ...this.workspaces.activities(),
+      invokeTool: beside.activities().invokeTool ?? missing,
+    }));
     this.agentWorker = new ActivityWorker('holdfast', agenda, server, beside.activities);
     this.hostWorker.start();
     this.agentWorker.start();
@@ -99,6 +110,10 @@ export class World {
     await this.workers.end();
   }
 }
+
+const missing = (): never => {
+  throw new Error('there is no such activity');
+};
 
 /** A fact as one line of a story. */
 export function lineOf(fact: Fact): string {
