@@ -61,6 +61,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     without: 'const hasWork = () => this.queue.length > 0 || phase.recoverReason !== null;',
     instead: 'const hasWork = () => this.queue.length > 0;',
   },
+  {
+    name: 'a call of a script waits for its approval',
+    without: "if (hold && call.state.is !== 'running')",
+    instead: 'if (false)',
+  },
 ];
 
 /** Throws if the guard is not there: it has another form by now. */

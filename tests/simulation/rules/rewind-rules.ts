@@ -7,6 +7,7 @@ import { firstOf, hasEnded, type Rule } from './rule';
 interface AnsweredRewind {
   of: string;
   request: RewindRequest;
+  asked: FactOf<'asked'>;
   answered: FactOf<'answered'>;
 }
 
@@ -14,7 +15,7 @@ function answeredRewinds(facts: Facts): AnsweredRewind[] {
   const asked = facts.of('asked').filter(({ message }) => message === 'rewind');
   return facts.of('answered').flatMap((answered) => {
     const one = asked.find(({ request }) => request === answered.request);
-    return one ? [{ of: one.of, request: one.content as RewindRequest, answered }] : [];
+    return one ? [{ of: one.of, request: one.content as RewindRequest, asked: one, answered }] : [];
   });
 }
 
@@ -54,7 +55,8 @@ export const REWIND_RULES: readonly Rule[] = [
           (one) =>
             one.request.id === request.id &&
             !one.request.dryRun &&
-            facts.placeOf(one.answered) > facts.placeOf(answered),
+            one.asked.isNew &&
+            facts.placeOf(one.asked) > facts.placeOf(answered),
         );
         return firstOf(others, ({ answered: { answer } }) => {
           if (hasEnded(world, of) || request.dryRun) return undefined;

@@ -3,6 +3,7 @@ import type { World } from '../world/world';
 import type { Rule, Violation } from './rule';
 import { SESSION_RULES } from './session-rules';
 import { REWIND_RULES } from './rewind-rules';
+import { SIDE_RULES } from './side-rules';
 import { SCRIPT_RULES } from './script-rules';
 import { AGENT_RULES } from './agent-rules';
 import { COMMON_RULES } from './common-rules';
@@ -13,6 +14,7 @@ const RULES: readonly Rule[] = [
   ...AGENT_RULES,
   ...SCRIPT_RULES,
   ...REWIND_RULES,
+  ...SIDE_RULES,
 ];
 
 export async function brokenRule(world: World): Promise<Violation | undefined> {

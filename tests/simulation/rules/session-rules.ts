@@ -69,17 +69,19 @@ export const SESSION_RULES: readonly Rule[] = [
     broken: (world) => {
       const { facts } = world;
       const all = answeredExecs(facts);
-      return firstOf(all, ({ of, command, answered }) => {
+      return firstOf(all, ({ of, command, asked, answered }) => {
         const { answer } = answered;
         // A host that is away says nothing of what was done.
         if (answer.is !== 'refused' || answer.error.effect !== 'none' || hasEnded(world, of))
           return undefined;
+        // An update that was refused before stays so.
+        if (!asked.isNew) return undefined;
         const wasDone = all.some(
           (one) =>
             one.of === of &&
             one.command === command &&
             one.answered.answer.is === 'done' &&
-            facts.placeOf(one.answered) < facts.placeOf(answered),
+            facts.placeOf(one.answered) < facts.placeOf(asked),
         );
         return wasDone ? `${command} was done, and then refused as ${answer.error.code}` : undefined;
       });
@@ -123,10 +125,17 @@ export const SESSION_RULES: readonly Rule[] = [
   },
   {
     name: 'what was approved is not refused for want of an approval',
-    broken: ({ facts }) =>
-      firstOf(answeredExecs(facts), ({ of, command, asked, answered }) => {
+    broken: (world) => {
+      const { facts } = world;
+      return firstOf(answeredExecs(facts), ({ of, command, asked, answered }) => {
         const { answer } = answered;
         if (answer.is !== 'refused' || answer.error.code !== 'approval_expired') return undefined;
+        // Asked for again, it may be another question.
+        const isAgain = answeredExecs(facts).some(
+          (one) => one.answered !== answered && one.command === command,
+        );
+        const isOver = [...facts.of('reset'), ...facts.of('closed')].some((one) => one.of === of);
+        if (isAgain || isOver || hasEnded(world, of)) return undefined;
         const { code } = asked.content as ExecRequest;
         const isApproved = facts
           .of('decided')
@@ -141,7 +150,8 @@ export const SESSION_RULES: readonly Rule[] = [
                 .some(({ request, answer: { is } }) => request === one.request && is === 'done'),
           );
         return isApproved ? `${command} was approved, and then refused as expired` : undefined;
-      }),
+      });
+    },
   },
   {
     name: 'an acknowledged input was typed, and a refused one was not',

@@ -1,5 +1,7 @@
 // What people and programs do in a schedule, to the sessions and the agent of a world.
 import { agentWorkflowId, sessionWorkflowId } from '../../../contracts/ids';
+import { quotaWorkflowId } from '../../../contracts/models/daily-quota';
+import { webhookWorkflowId } from '../../../contracts/webhooks';
 import type { Approval } from '../../../contracts/tools/approvals';
 import type { Request } from '../world/client';
 import type { World } from '../world/world';
@@ -36,6 +38,32 @@ const MADE: Record<AgentKind, object> = {
   files: {},
   'own-files': { workspace: { of: null } },
 };
+const HASH = '0'.repeat(40);
+const BLOB = { sha256: 'a'.repeat(64), from: 0 };
+/** Workflows that ask once and end. */
+const SHORT: readonly (readonly [type: string, input: object])[] = [
+  ['carryBlob', { at: 'host.local', ...BLOB }],
+  ['carryBlob', { at: 'host.nowhere', ...BLOB }],
+  ['offeredTools', { known: null }],
+  ['compareCheckpoints', { host: 'local', agent: NAME, from: null, to: HASH, lines: false }],
+  [
+    'rewindFiles',
+    {
+      host: 'local',
+      agent: NAME,
+      cwd: null,
+      to: HASH,
+      expected: null,
+      foreign: [],
+      force: true,
+      dryRun: false,
+    },
+  ],
+];
+const factsOf = (instance: string): object => ({
+  ...{ instance, version: '0.1.0', protocol: 1, access: 'read-write', root: '/', treeKill: 'pid-namespace' },
+  ...{ sandbox: null, capabilities: [], listens: null },
+});
 const SESSION = { type: 'execSession', args: [{}] };
 
 export class Person {
@@ -92,6 +120,24 @@ export class Person {
       this.say(bySignal, { id, workflowId: AGENT, message: 'rewind', content }, this.rewinds);
     },
     'rewind-again': (step) => this.askAgain(this.rewinds, step),
+    webhook: () => this.begin(webhookWorkflowId('w'), 'webhook', [{ webhook: 'w' }]),
+    quota: () => this.begin(quotaWorkflowId('holdfast'), 'quota', []),
+    claim: () => this.begin('claim/host.local', 'claim', []),
+    event: ({ id }) => this.world.side.happen(id),
+    'test-webhook': ({ id }) => this.world.clients.signal(webhookWorkflowId('w'), 'test', { id }),
+    receiver: ({ is }) => void (this.world.side.receiver = is),
+    announce: ({ instance }) => {
+      this.begin('host/local', 'host', [{}]);
+      this.world.side.living.add(String(instance));
+      this.world.clients.signal('host/local', 'announce', factsOf(String(instance)));
+    },
+    'stop-host': ({ instance }) => void this.world.side.living.delete(String(instance)),
+    'forget-host': () => this.world.clients.signal('host/local', 'forget', {}),
+    short: ({ id }) => {
+      const n = Number(id.slice(1));
+      const [type, input] = SHORT[n % SHORT.length] ?? ['offeredTools', {}];
+      this.begin(id, type, [input]);
+    },
     dismiss: () => this.world.clients.signal(AGENT, 'dismiss', {}),
     look: () => this.look(),
     'send-again': (step) => this.askAgain(this.sent, step),
@@ -103,6 +149,11 @@ export class Person {
     'give-up': () => this.world.clients.giveUp(),
     decide: (step) => this.decide(step),
   };
+
+  /** Unless it runs. */
+  private begin(workflowId: string, type: string, args: readonly unknown[]): void {
+    this.world.server.start(workflowId, type, args, true);
+  }
 
   private ask(request: Request, among?: Request[]): void {
     among?.push(request);

@@ -2,6 +2,7 @@
 // part of it is one, too, so that it can be shrunk.
 import { choicesOf, type Choices } from '../../fault/schedules/random';
 import { FILE_WORDS, HARD_WORDS, WORDS } from '../world/agent-activities';
+import type { Receiver } from '../world/side-activities';
 import { CALLS } from '../world/scripts';
 import type { Program } from '../world/terminal';
 
@@ -30,6 +31,12 @@ export type Step =
   | Named<'rewind-again', { which: number; isSameUpdate: boolean }>
   /** Somebody asks everything that runs what its state is. */
   | Named<'look' | 'dismiss'>
+  | Named<'webhook' | 'quota' | 'claim'>
+  | Named<'event' | 'test-webhook' | 'short', { id: string }>
+  | Named<'receiver', { is: Receiver }>
+  /** The host connects, is stopped, or will not come back. */
+  | Named<'announce' | 'stop-host', { instance: number }>
+  | Named<'forget-host'>
   | Named<'cancel-agent' | 'terminate-agent'>
   /** Somebody looks at what waits, and decides. */
   | Named<
@@ -77,6 +84,10 @@ export function scheduleOf(seed: number): Schedule {
     [OF_SESSIONS, [60, 100, Infinity, Infinity]],
     // A session would begin the next run with as many events.
     [agentKinds(agent, words), [20, 30, 60, Infinity]],
+    [
+      [...OF_SIDE, ...agentKinds(agent, words)],
+      [20, 30, 60, Infinity],
+    ],
     [
       [...OF_SESSIONS, ...agentKinds(agent, words)],
       [60, 100, Infinity],
@@ -126,8 +137,18 @@ const agentKinds = (agent: AgentKind, words: readonly string[]): readonly Kind[]
 ];
 
 const OF_FILES: readonly Kind[] = [
-  [4, rewindOf],
-  [2, (c) => ({ do: 'rewind-again', which: c.between(0, 9), isSameUpdate: c.chance(0.5) })],
+  [6, rewindOf],
+  [5, (c) => ({ do: 'rewind-again', which: c.between(0, 9), isSameUpdate: c.chance(0.5) })],
+];
+
+const OF_SIDE: readonly Kind[] = [
+  [6, (c) => ({ do: c.oneOf(['webhook', 'webhook', 'quota', 'quota', 'claim'] as const) })],
+  [12, (_, n) => ({ do: 'event', id: `e${n}` })],
+  [2, (_, n) => ({ do: 'test-webhook', id: `t${n}` })],
+  [4, (c) => ({ do: 'receiver', is: c.oneOf(['fine', 'down', 'slow', 'gone'] as const) })],
+  [6, (c) => ({ do: c.oneOf(['announce', 'announce', 'stop-host'] as const), instance: c.between(0, 1) })],
+  [1, () => ({ do: 'forget-host' })],
+  [4, (_, n) => ({ do: 'short', id: `s${n}` })],
 ];
 
 const FAULTS: readonly Kind[] = [

@@ -5,6 +5,7 @@ import type { CloseSessionsInput, ResetSessionsInput } from '../../../contracts/
 import { subAgentId } from '../../../contracts/agents/sub-agents';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 import { parseSessionWorkflowId, sessionWorkflowId } from '../../../contracts/ids';
+import { quotaWorkflowId } from '../../../contracts/models/daily-quota';
 import type { ModelCall } from '../../../contracts/models/model-call';
 import type { PlannedReply } from '../../../contracts/models/model-reply';
 import type { ToolHold } from '../../../contracts/tools/approvals';
@@ -77,7 +78,10 @@ export class AgentActivities {
   }
 
   private reply(call: ModelCall): PlannedReply {
-    const { agent, key, model } = call;
+    const { agent, key, model, turn } = call;
+    // The counter is beside the agents; nobody waits for it.
+    const use = { run: turn.runId, messages: turn.count, tokens: 1, costUsd: null };
+    this.clients.signal(quotaWorkflowId('holdfast'), 'used', use);
     const message = this.messageOf(call);
     const step = stepOf(call);
     const word = this.wordOf(call);
@@ -109,7 +113,8 @@ export class AgentActivities {
     const question = call.callId;
     if (word === 'there' && !call.hold) return work.complete({ held: holdOf(question) });
     const run = (): void => {
-      if (!this.begun.has(key))
+      const isRepeated = word === 'again' || word === 'slow';
+      if (!isRepeated || !this.begun.has(key))
         this.facts.add({ is: 'effect', key, of: agent, isHeld: call.hold !== undefined, question });
       this.begun.add(key);
       work.then(`the tool of ${key} is done`, () => work.complete({ ok: true, value: 'done' }));

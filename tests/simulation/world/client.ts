@@ -46,8 +46,8 @@ export class Clients {
 
   /** Of a person: rules judge the answer. */
   ask(request: Request): void {
-    const { id, message, workflowId: of, content } = request;
-    this.facts.add({ is: 'asked', request: id, message, of, content });
+    const { id, updateId = id, message, workflowId: of, content } = request;
+    this.facts.add({ is: 'asked', isNew: updateId === id, request: id, message, of, content });
     const done = (answer: Answer): void => {
       this.open.delete(id);
       this.facts.add({ is: 'answered', request: id, answer });

@@ -11,7 +11,8 @@ export type Answer =
 
 export type Fact =
   /** A client sent a request for the first time. */
-  | { is: 'asked'; request: string; message: string; of: string; content: unknown }
+  /** Not `isNew`: as an update that was sent before, so that its answer may be an old one. */
+  | { is: 'asked'; isNew: boolean; request: string; message: string; of: string; content: unknown }
   /** A client gave up waiting. */
   | { is: 'gave-up'; request: string }
   /** A workflow accepted an update; `id` is that of its content. */
@@ -42,6 +43,9 @@ export type Fact =
   | { is: 'called'; call: string; of: string; command: string }
   /** A script has the outcome of a call: `ok`, or the code of an error. */
   | { is: 'call-answered'; call: string; of: string; code: string }
+  /** Something has happened that a webhook is for, and its receiver has heard of it. */
+  | { is: 'event'; id: string }
+  | { is: 'delivered'; id: string }
   /** The files of an agent were brought back, for the request with this key. */
   | { is: 'rewound'; of: string; key: string; hash: string }
   | { is: 'model-called'; key: string; of: string; message: string }

@@ -2,6 +2,7 @@
 import type { AgentState } from '../../../contracts/agents/agent';
 import type { SessionState } from '../../../contracts/sessions/session';
 import { headersWith } from '../../../contracts/telemetry/trace';
+import { webhookWorkflowId } from '../../../contracts/webhooks';
 import { Agenda } from '../server/agenda';
 import type { ActivityTask } from '../server/activity-task';
 import { SimulatedServer } from '../server/server';
@@ -13,6 +14,7 @@ import { AgentActivities } from './agent-activities';
 import { Clients } from './client';
 import { Facts, type Fact } from './facts';
 import { ModelHost } from './host';
+import { SideActivities } from './side-activities';
 import { Workspaces } from './workspaces';
 
 export interface WorldOptions {
@@ -41,6 +43,7 @@ export class World {
   readonly clients: Clients;
   readonly host: ModelHost;
   readonly workspaces: Workspaces;
+  readonly side: SideActivities;
   readonly workers: WorkflowWorkers;
   readonly hostWorker: ActivityWorker;
   readonly agentWorker: ActivityWorker;
@@ -55,15 +58,20 @@ export class World {
     this.clients = new Clients(agenda, server, facts);
     this.host = new ModelHost(agenda, server, facts, this.clients);
     this.workspaces = new Workspaces(facts);
+    this.side = new SideActivities(facts, () => agenda.nowMs);
     const failed = (run: Run, why: string): void => facts.add({ is: 'task-failed', of: run.workflowId, why });
     this.workers = new WorkflowWorkers({ agenda, server, code, failed }, WORKERS);
     const beside = new AgentActivities(server, facts, this.clients, this.workspaces);
     this.hostWorker = new ActivityWorker('host.local', agenda, server, (life) => ({
       ...this.host.activities(life),
       ...this.workspaces.activities(),
+      ...this.side.hostActivities(),
       invokeTool: beside.activities().invokeTool ?? missing,
     }));
-    this.agentWorker = new ActivityWorker('holdfast', agenda, server, beside.activities);
+    this.agentWorker = new ActivityWorker('holdfast', agenda, server, () => ({
+      ...beside.activities(),
+      ...this.side.activities(),
+    }));
     this.hostWorker.start();
     this.agentWorker.start();
     server.accepted = (of, { id, args }) => {
@@ -75,13 +83,17 @@ export class World {
 
   private offer(task: ActivityTask): void {
     const worker = [this.hostWorker, this.agentWorker].find(({ queue }) => queue === task.queue);
-    if (!worker) throw new Error(`nobody serves the queue ${task.queue}`);
-    worker.offer(task);
+    // A queue that nobody serves: what is asked of it expires.
+    worker?.offer(task);
   }
 
   /** All faults are over, programs that run for ever are ended, and everything that may happen does. */
   async settle(): Promise<void> {
     this.clients.answersToLose = 0;
+    this.side.receiver = 'fine';
+    // One that had said that it is gone has to take a test.
+    this.clients.signal(webhookWorkflowId('w'), 'test', { id: 'the last test' });
+    this.side.living.clear();
     this.hostWorker.start();
     this.agentWorker.start();
     while (this.workers.count < WORKERS) this.workers.start();
