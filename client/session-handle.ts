@@ -1,5 +1,6 @@
 // One exec session, as clients see it.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   WithStartWorkflowOperation,
   WorkflowFailedError,
@@ -33,13 +34,22 @@ import type {
 } from '../contracts/tools/tools';
 import { attributesOfSession, attributesOfState, NEW_SESSION_STATE } from '../contracts/agents/work-state';
 import { deliver, type Delivery } from './delivery/deliver';
-import type { ServerFacts } from './server-facts';
+import { PATIENCE_MS, type ServerFacts } from './server-facts';
 import { sendSignal, sendUpdate, updateOptions, type Update } from './delivery/send-message';
 import { queryHost } from './hosts/query-host';
 import { withAttributes, type StartAttributes } from './delivery/with-attributes';
 
 /** The server returns a recorded answer at once. */
 const RECORDED_MS = 1_000;
+
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 500;
+
+export interface OpenedOptions {
+  /** In milliseconds. Default 60,000. */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
 
 export class SessionHandle {
   readonly workflowId: string;
@@ -130,6 +140,30 @@ export class SessionHandle {
   /** The session's state. Also works for a closed session. */
   async state(): Promise<SessionState> {
     return queryHost(await this.delivery(), MESSAGES.state);
+  }
+
+  /**
+   * Resolves once the session is open and a command has begun in it: for those who follow or answer what an agent runs there.
+   * Throws `not_found` if that is not so after `timeoutMs`, and the signal's reason if that aborts.
+   */
+  async opened({ timeoutMs = PATIENCE_MS, signal }: OpenedOptions = {}): Promise<SessionState> {
+    const until = performance.now() + timeoutMs;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      signal?.throwIfAborted();
+      const state = await this.state().catch((err: unknown) => {
+        if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
+        throw err;
+      });
+      if (state && state.status !== 'closed' && (state.command ?? state.view?.commandId)) return state;
+      if (performance.now() >= until) {
+        const facts = { what: 'A command in the session', got: this.workflowId };
+        throw new HoldfastError('not_found', {
+          ...facts,
+          ...(state?.status === 'closed' && { ended: true }),
+        });
+      }
+      await delay(pauseMs, undefined, { signal });
+    }
   }
 
   /** Ends everything in the session and the session itself. */

@@ -6,7 +6,7 @@ import type { AgentState } from '../../contracts/agents/agent';
 import { latestFailure, type ListedFailure } from '../../contracts/agents/failures';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
 import { MESSAGE_MEMO, SEARCH_ATTRIBUTES, WORKFLOWS } from '../../contracts/messages';
-import { listAgentsSchema } from '../../contracts/schemas/agent-list';
+import { listAgentsSchema } from '../../contracts/schemas/agent';
 import { parseWith } from '../../contracts/schemas/parse';
 import type { WaitsFor } from '../../contracts/agents/waits';
 import { requestFailure } from '../delivery/request-failure';

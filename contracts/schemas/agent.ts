@@ -2,6 +2,8 @@
 import { MODEL_NAME } from '../models/model-names';
 import { DIALECTS } from '../models/dialect-names';
 import { WORKSPACES } from '../workspaces/own-workspaces';
+import { WAITS_FOR } from '../agents/waits';
+import { AGENT_STATES } from '../agents/work-state';
 import { ID_PATTERN, MESSAGE_ID_MAX_CHARS } from '../ids';
 import { jsonBytes, MAX_MESSAGE_BYTES } from '../payload-size';
 import { MAX_SESSIONS_PER_AGENT } from '../sessions/session';
@@ -199,4 +201,12 @@ export const agentsWaitCallSchema = z.strictObject({
   agent_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(1_000)),
   mode: z.optional(z.enum(['all', 'any'])),
   timeout_ms: z.optional(milliseconds),
+});
+
+/** What a list of agents is asked for. */
+export const listAgentsSchema = z.strictObject({
+  state: z.optional(z.enum(AGENT_STATES)),
+  waitsFor: z.optional(z.enum(WAITS_FOR)),
+  text: z.optional(z.string().check(z.minLength(1), z.maxLength(1_000))),
+  ended: z.optional(z.boolean()),
 });

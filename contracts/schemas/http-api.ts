@@ -12,8 +12,7 @@ import {
 } from '../gateway/api';
 import { TIME_LINE_KINDS, type TimeLine } from '../gateway/time-line';
 import type { RegistryRecord } from '../tools/registry-record';
-import { agentInputSchema, dismissSchema, rewindSchema, sendSchema } from './agent';
-import { listAgentsSchema } from './agent-list';
+import { agentInputSchema, dismissSchema, listAgentsSchema, rewindSchema, sendSchema } from './agent';
 import * as answers from './answers';
 import { execSchema, idSchema, inputSchema, outputSchema, resetSchema, waitRequestSchema } from './session';
 import { checkpointOutcome, fileChanges, wantedWorkspaceSchema } from './checkpoint-shapes';

@@ -2,13 +2,17 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createAgentActivities, type AgentDependencies } from '../../../activities/agents/agent-activities';
 import type { HoldfastClient } from '../../../client/holdfast-client';
-import { QUICK_YIELD, testClient, uniqueId } from '../../helpers/engines/temporal';
+import { call, QUICK_YIELD, scratch, testClient, uniqueId } from '../../helpers/engines/temporal';
 
+const files = scratch();
 let client: HoldfastClient;
 beforeAll(async () => {
   client = await testClient();
 });
-afterAll(() => client.close());
+afterAll(async () => {
+  await client.close();
+  files.remove();
+});
 
 test('a reset of an agent’s sessions that is tried again leaves alone what has begun since', async () => {
   const agent = uniqueId('resets');
@@ -27,4 +31,24 @@ test('a reset of an agent’s sessions that is tried again leaves alone what has
   await tried(2);
   expect(await session.output()).toMatchObject({ state: 'running', epoch: 2 });
   await session.close('done');
+});
+
+test('a client that waits for a session can answer what an agent asks there, and waits no longer than it said', async () => {
+  const id = uniqueId('opened');
+  const session = client.session({ agent: id, session: 0 });
+  await expect(session.opened({ timeoutMs: 50 })).rejects.toMatchObject({ code: 'not_found' });
+  const code = 'read -p "Deploy? " a; echo "deploying: $a"';
+  const asks = call('code_execution_tool', { runtime: 'terminal', code });
+  const replies = files.settings([{ text: asks, delayMs: 500 }, { text: 'asked' }]);
+  await client.agent(id).start({ task: 'go', mode: 'conversation', ...replies });
+  expect(await session.opened()).toMatchObject({ agent: id, session: 0 });
+  expect(await session.output({ wait: 'needs_input' })).toMatchObject({ state: 'waiting_input' });
+  await session.signalInput({ keyboard: 'yes' });
+  expect(await session.output({ wait: 'exit' })).toMatchObject({
+    output: expect.stringContaining('deploying: yes') as string,
+  });
+  await client.agent(id).stop();
+  await session.closed();
+  await expect(session.opened({ timeoutMs: 50 })).rejects.toMatchObject({ facts: { ended: true } });
+  await expect(session.opened({ signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
 });
