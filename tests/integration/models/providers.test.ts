@@ -133,10 +133,8 @@ describe.each(WIRE_APIS)('over %s', (wireApi) => {
       simulator.provider(wireApi, { baseUrl: `http://127.0.0.1:${await freePort()}` }),
       ask('hello'),
     );
-    expect(closed).toMatchObject({
-      code: 'model_unreachable',
-      message: expect.stringContaining('ECONNREFUSED') as string,
-    });
+    expect(closed.code).toBe('model_unreachable');
+    expect(closed.message).toContain('ECONNREFUSED');
   });
 
   test.each([
