@@ -140,7 +140,7 @@ export interface AttachedState {
   epoch: number;
   /** Id of the running command; null if there is none. */
   running: string | null;
-  /** Name of the typist; null if nobody types. */
+  /** Name of the typist; null if no one types. */
   typist: string | null;
   size: TerminalSize;
 }
@@ -188,7 +188,7 @@ export interface Verbs {
   arm: { request: { mode: 'print' | 'type' | 'off' }; answer: { line: string | null } };
   /** Ends a call. */
   answer: { request: { id: string; answer: ScriptAnswer }; answer: Record<string, never> };
-  /** Nobody waits any more for this connection's request with this id: it is abandoned without an answer. */
+  /** This connection's request with this id is not waited for any more: it is abandoned without an answer. */
   cancel: { request: { id: number }; answer: Record<string, never> };
   /** Kills the tree and ends the holder. */
   close: { request: { reason: string | null }; answer: Snapshot };

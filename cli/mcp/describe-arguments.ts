@@ -55,7 +55,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   instructions: 'What the agent reads about itself before anything else.',
   context: 'Files that it reads first, such as AGENTS.md. Missing ones are left out.',
   outputSchema: 'JSON Schema that its answer, a JSON text, must match.',
-  remoteHost: 'The machine where its tool code_execution_remote runs code.',
+  remoteHost: 'The other machine on which it may run code.',
   tenant: 'Whose agent it is: tenants take turns at the workers.',
   limits: 'Limits of each turn.',
   steps: 'Model calls. Default 100.',

@@ -86,7 +86,7 @@ export class Attachments {
     if (this.typist?.connection !== connection) return;
     this.typist = null;
     this.session.terminal.isAnswered = false;
-    // With nobody attached, programs get the default size back, which views are rendered for.
+    // While no client is attached, programs get the default size back, which views are rendered for.
     this.session.resize(null);
     this.session.changes.notify();
   }

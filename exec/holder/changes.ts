@@ -1,4 +1,4 @@
-// Who is told of each change of a session.
+// Who gets each change of a session.
 export class Changes {
   private readonly checks = new Set<() => void>();
 

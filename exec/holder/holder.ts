@@ -1,4 +1,4 @@
-// The holder itself: handles requests, announces itself and stays findable, ends when told to.
+// The holder itself: handles requests, announces itself and stays findable, ends on request.
 import { fstatSync, openSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError } from '../../contracts/errors/holdfast-error';
@@ -62,7 +62,7 @@ export class Holder {
     });
   }
 
-  /** Without a record nobody finds the holder, so a failure is reported to the starter at once. */
+  /** Without a record the holder cannot be found, so a failure is reported to the starter at once. */
   introduce(): void {
     try {
       this.record();
@@ -99,7 +99,7 @@ export class Holder {
     this.written = { ino, size, mtimeMs };
   }
 
-  /** A holder that nobody can find would run for ever, so its socket and record are recreated. */
+  /** A holder that cannot be found would run for ever, so its socket and record are recreated. */
   private stayFindable(): void {
     if (this.isEnding) return;
     try {

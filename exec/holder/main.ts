@@ -30,8 +30,8 @@ process.on('uncaughtException', (err) => {
   const failure = asStorageFailure(err);
   if (!(failure instanceof HoldfastError)) process.exit(1);
   // Reported as a typed failure: the last lines of a log on a full disk say nothing.
-  const told: HolderFailure = { failed: { code: failure.code, facts: failure.facts } };
-  process.send?.(told, () => process.exit(1));
+  const report: HolderFailure = { failed: { code: failure.code, facts: failure.facts } };
+  process.send?.(report, () => process.exit(1));
 });
 
 const [place = '', kind] = process.argv.slice(2);

@@ -121,7 +121,7 @@ export class Session {
     };
   }
 
-  /** What attached people are told at each change: part of `snapshot`, without a look at the log's files. */
+  /** What attached people get at each change: part of `snapshot`, without a look at the log's files. */
   get place(): Pick<Snapshot, 'command' | 'epoch' | 'end'> {
     return { command: this.command, epoch: this.epoch, end: this.log.end };
   }
@@ -155,7 +155,7 @@ export class Session {
     });
   }
 
-  /** Where typing goes; null if nothing runs that could read it, also while the end of a command is not told yet. */
+  /** Where typing goes; null if nothing runs that could read it, also while the end of a command is not reported yet. */
   private get receiver(): Life | null {
     return this.running && this.shellLives && !this.life?.shell.hasEnded ? this.life : null;
   }
@@ -289,7 +289,7 @@ export class Session {
   /** A command is over once all of its output can be read. */
   private finishWhenWritten(end: End): void {
     this.record(this.secrets.mask.end(this.inBand.end()));
-    // Looked up now: a reset removes the epoch's files before it tells a held end.
+    // Looked up now: a reset removes the epoch's files before it reports a held end.
     const lacks = this.running ? this.life?.shell.missingModules(end.exitCode) : undefined;
     if (lacks) this.record(Buffer.from(`${lacks.text}\r\n`));
     const known = { ...end, missing: lacks?.missing };
@@ -369,7 +369,7 @@ export class Session {
     if (this.log.isStalled) shell.pause();
   }
 
-  /** Types the answer to a script's call. False if nobody reads the answers. */
+  /** Types the answer to a script's call. False if the answers are not read. */
   private answer(bytes: Buffer): boolean {
     const life = this.receiver;
     if (!life) return true;

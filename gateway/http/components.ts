@@ -3,6 +3,7 @@
 import * as answers from '../../contracts/schemas/answers';
 import * as shapes from '../../contracts/schemas/http-api';
 import { z } from '../../contracts/schemas/zod';
+import { withNamedParts } from './named-parts';
 import type { AnyRoute, Schema } from './route';
 
 export type Json = Record<string, unknown>;
@@ -23,10 +24,11 @@ export function componentsOf(routes: readonly AnyRoute[], others: readonly Schem
   }
   const bodies = routes.flatMap(({ body }): Schema[] => (body ? [body] : []));
   const taken = (schema: Schema): boolean => bodies.includes(schema);
-  const all = {
+  const whole = {
     ...jsonSchemas(names, (schema) => !taken(schema), 'output'),
     ...jsonSchemas(names, taken, 'input'),
   };
+  const all = withNamedParts(whole, PLACE);
   const nameOf = (schema: Schema): string => names.get(schema) ?? '';
   const used = routes.flatMap(({ answer }): Schema[] => (answer ? [answer] : []));
   return {

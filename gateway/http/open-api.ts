@@ -1,4 +1,5 @@
 // The OpenAPI document (3.1), made of the table of routes: its schemas are JSON Schema 2020-12, as zod writes them.
+import { ID_PATTERN, MAX_SESSION_NUMBER } from '../../contracts/ids';
 import { problem } from '../../contracts/schemas/http-api';
 import { z } from '../../contracts/schemas/zod';
 import { componentsOf, type Components, type Json } from './components';
@@ -45,7 +46,7 @@ function operation(route: AnyRoute, components: Components): Json {
     parameters: [
       ...[...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => ({
         ...{ name: param, in: 'path', required: true },
-        schema: param === 'session' ? { type: 'integer', minimum: 0 } : { type: 'string' },
+        schema: PATH_SCHEMAS[String(param)] ?? { type: 'string' },
       })),
       ...(query ? queryParameters(query) : []),
       ...(route.takesKey ? [IDEMPOTENCY_KEY] : []),
@@ -79,6 +80,13 @@ function operation(route: AnyRoute, components: Components): Json {
     },
   };
 }
+
+const ID: Json = { type: 'string', pattern: ID_PATTERN.source };
+const PATH_SCHEMAS: Readonly<Record<string, Json>> = {
+  agent: ID,
+  host: ID,
+  session: { type: 'integer', minimum: 0, maximum: MAX_SESSION_NUMBER },
+};
 
 const IDEMPOTENCY_KEY: Json = {
   ...{ name: 'Idempotency-Key', in: 'header', required: false },

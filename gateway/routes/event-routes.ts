@@ -37,6 +37,7 @@ const ofAgent = route(
       '`turn_ended` {after, result}, `ended` {how}. Without an id: `state`, `token` (text that is not recorded yet), ' +
       '`output` {host, session, end}.',
     query: shapes.eventsQuery,
+    headers: { 'Last-Event-ID': 'The id of the last event that was read, as EventSource sends it.' },
   },
   async (asked) => {
     const { params, query, context, connection } = asked;

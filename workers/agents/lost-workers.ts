@@ -1,6 +1,6 @@
 // What the server still believes of workers that were killed: that they have workflows in their caches, so that it
-// offers their tasks to the dead worker's own queue first, and waits there for each; and that they run activities. It
-// is told otherwise here. What other workers have is left alone: they would have to replay from the first event.
+// offers their tasks to the dead worker's own queue first, and waits there for each; and that they run activities. This
+// corrects it. What other workers have is left alone: they would have to replay from the first event.
 import type { Client } from '@temporalio/client';
 import { describeWorkflow } from '../../client/delivery/list-workflows';
 import type { ActivityRef } from '../../activities/host/command-journal';

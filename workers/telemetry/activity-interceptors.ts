@@ -1,5 +1,6 @@
 // What stands before the activities of a worker.
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { labelsOfSdk } from '../../contracts/telemetry/metrics';
 import { tracedActivity, type Tracing } from '../../activities/traced-activity';
 import type { TaskJournal } from '../process/task-journal';
 
@@ -10,4 +11,5 @@ export const activityInterceptors = (
 ): ActivityInterceptorsFactory[] => [
   (context) => journal.interceptor(context),
   ...(tracing ? [tracedActivity(tracing)] : []),
+  () => ({ outbound: { getMetricTags: (labels, next) => next(labelsOfSdk(labels)) } }),
 ];

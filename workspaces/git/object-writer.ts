@@ -9,7 +9,7 @@ import { GitFailure, lastWords, type Git } from './git-run';
 
 const BATCH_BYTES = 64 * 1_024;
 /** The same files have the same id: neither who nor when is part of it. */
-const NOBODY = 'Holdfast <holdfast@localhost> 0 +0000';
+const NO_AUTHOR = 'Holdfast <holdfast@localhost> 0 +0000';
 const MARK = ':1';
 
 /** A git mode with the content's id; null: deleted. */
@@ -72,7 +72,7 @@ export class ObjectWriter {
   /** Adds a checkpoint's commit and makes it stay. Throws `GitFailure`; then nothing was added. */
   async finish(plan: CommitPlan): Promise<Committed> {
     const { base, changes, message, keeper } = plan;
-    await this.write(`commit refs/unkept\nmark ${MARK}\ncommitter ${NOBODY}\n${data(message)}`);
+    await this.write(`commit refs/unkept\nmark ${MARK}\ncommitter ${NO_AUTHOR}\n${data(message)}`);
     // A branch that this process has not seen begins without a parent.
     if (base !== null) await this.write(`M 040000 ${base} ""\n`);
     for (const [path, entry] of changes)
@@ -106,7 +106,7 @@ export class ObjectWriter {
     { commit, tree }: { commit: string; tree: string },
   ): Promise<string> {
     const seconds = Math.floor(Date.now() / 1_000);
-    const [who] = NOBODY.split(' 0 ');
+    const [who] = NO_AUTHOR.split(' 0 ');
     await this.write(`commit ${ref}\nmark :2\ncommitter ${who} ${seconds} +0000\n${data(message)}`);
     await this.write(tip === null ? `from ${commit}\n` : `from ${tip}\nmerge ${commit}\n`);
     await this.write(`M 040000 ${tree} ""\n\n`);

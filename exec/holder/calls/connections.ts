@@ -86,7 +86,7 @@ export class Connections {
     return [...this.sockets].reduce((sum, { writableLength }) => sum + writableLength, 0);
   }
 
-  /** Rejects for an invalid request: nobody would wait for its answer. */
+  /** Rejects for an invalid request: no script would wait for its answer. */
   private async answer(frame: RequestFrame, socket: Socket, connection: Connection): Promise<AnswerFrame> {
     const { id } = frame;
     if (connection.waiting.has(id)) throw new Error(`request ${id} is open already`);

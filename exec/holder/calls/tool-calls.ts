@@ -62,7 +62,7 @@ export class ToolCalls {
     return this.tokens.has(token);
   }
 
-  /** Resolves with the worker's answer, whenever it arrives; `gone` aborts when nobody waits any more. */
+  /** Resolves with the worker's answer, whenever it arrives; `gone` aborts when the caller no longer waits. */
   call(token: string, body: unknown, gone: AbortSignal): Promise<ScriptAnswer> {
     const commandId = this.tokens.get(token);
     if (commandId === undefined)

@@ -98,7 +98,7 @@ export class InBand {
     return text;
   }
 
-  /** Calls are over; waiting callers are told so. */
+  /** Calls are over; waiting callers get an error that says so. */
   disarm(): void {
     clearTimeout(this.timer);
     this.secrets.clear();
@@ -184,7 +184,7 @@ export class InBand {
     if (this.options.type(frame)) return;
     for (const secret of this.secrets.keys()) this.revoke(secret, 'its caller reads no answers');
     this.disarm();
-    // Their ends would only be more of what nobody reads.
+    // Their ends would only be more that is not read.
     this.calls.clear();
   }
 

@@ -6,7 +6,7 @@ import { FenceFilter } from './fence';
 const FENCE_MS = 2_000;
 
 export class FencedOutput {
-  /** Nobody reads the terminal: a fence waits in the kernel behind the earlier output. */
+  /** The terminal is not read: a fence waits in the kernel behind the earlier output. */
   isPaused = false;
   /** That have arrived so far, fences included. */
   bytes = 0;

@@ -103,7 +103,7 @@ export class InputWriter {
 
   /**
    * Types an answer that a program waits for, after everything typed before; the caller bounds its size. Returns false if
-   * nobody reads the answers: they are then dropped, this one included.
+   * the answers are not read: they are then dropped, this one included.
    */
   answer(bytes: Buffer): boolean {
     const answerBytes = Math.max(bytes.length, SMALL_ANSWER_BYTES);

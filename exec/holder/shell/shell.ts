@@ -369,8 +369,8 @@ export class Shell {
   /** Ends the shell, which could now see or change what its sandbox should hide or protect. */
   private uncovered(path: string): void {
     if (this.ending || this.isLeaderGone) return;
-    const told = `\r\n[${path} was replaced outside, so the sandbox no longer covers it: this shell has been ended]\r\n`;
-    this.events?.onOutput(Buffer.from(told));
+    const notice = `\r\n[${path} was replaced outside, so the sandbox no longer covers it: this shell has been ended]\r\n`;
+    this.events?.onOutput(Buffer.from(notice));
     // Its namespace goes with it. A spare has no session to open another shell: its holder exits.
     signal(this.leader, 'SIGKILL');
     if (!this.events) process.kill(process.pid, 'SIGTERM');

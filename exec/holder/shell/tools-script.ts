@@ -14,7 +14,7 @@ export interface CommandTools {
   token: string;
 }
 
-/** Tells the shell of one epoch where scripts find their tools. */
+/** Shows the shell of one epoch where scripts find their tools. */
 export class OfferedTools {
   private place = '';
   private socket: ToolSocket | null = null;
@@ -24,7 +24,7 @@ export class OfferedTools {
     private readonly isSandboxed: boolean,
   ) {}
 
-  /** Returns what the driver is told. The location is written only when it has changed. */
+  /** Returns what the driver gets. The location is written only when it has changed. */
   offer(tools: CommandTools | null): string {
     if (!tools) return '- -';
     const place = `${tools.folder}\n${tools.socketPath}`;

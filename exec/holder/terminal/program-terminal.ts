@@ -1,4 +1,4 @@
-// Answers what a program asks of its terminal (where the cursor is, what it is) while nobody is attached whose own terminal
+// Answers what a program asks of its terminal (where the cursor is, what it is) while no one is attached whose own terminal
 // does: it would wait for ever, or take the next keys for the answer.
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 // Remembers the prompts at which a program was answered: where one comes back and the program reads its terminal, it
-// waits again, and nobody has to wait to be sure. A REPL polls its terminal, which alone says little.
+// waits again, and no caller has to wait to be sure. A REPL polls its terminal, which alone says little.
 import type { SeenPrompt } from '../../../contracts/schemas/session';
 import { HoldfastError } from '../../../contracts/errors/holdfast-error';
 

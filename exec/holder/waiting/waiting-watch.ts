@@ -17,7 +17,7 @@ const SLOWEST_MS = 1_000;
 export class WaitingWatch {
   current: Waiting | null = null;
   /**
-   * When the current wait was confirmed, in milliseconds since the Unix epoch, as people are told. Names the wait: each is
+   * When the current wait was confirmed, in milliseconds since the Unix epoch, as people see it. Names the wait: each is
    * later than the one before, even if the clock was set back.
    */
   since = 0;
@@ -29,8 +29,8 @@ export class WaitingWatch {
   private round = 0;
   private isQuick = false;
   private lookedAt = -Infinity;
-  /** What the look had shown that was told last. */
-  private told: WaitingCertainty | undefined;
+  /** What the look had shown that was reported last. */
+  private reported: WaitingCertainty | undefined;
   /** The look before something was typed: as long as nothing has run since, its reader may not have been woken yet. */
   private beforeTyping: string | undefined;
   private isTyped = false;
@@ -44,7 +44,7 @@ export class WaitingWatch {
   touch(): void {
     this.round += 1;
     this.fingerprint = undefined;
-    this.told = undefined;
+    this.reported = undefined;
     this.delayMs = FIRST_MS;
     this.set(null);
     this.isQuick = true;
@@ -78,17 +78,17 @@ export class WaitingWatch {
       this.isQuick = false;
       this.lookedAt = performance.now();
       const isWaiting =
-        sample?.isAlone === true && this.hasTaken(sample) && (await this.tell(round, sample, true));
+        sample?.isAlone === true && this.hasTaken(sample) && (await this.report(round, sample, true));
       if (round !== this.round) return;
       if (!isWaiting) return this.schedule(FIRST_MS);
     }
     const isSteady = sample !== undefined && sample.fingerprint === this.fingerprint;
     this.fingerprint = sample?.fingerprint;
     if (!sample) {
-      this.told = undefined;
+      this.reported = undefined;
       this.set(null);
-    } else if (isSteady && this.told !== sample.certainty) {
-      await this.tell(round, sample, false);
+    } else if (isSteady && this.reported !== sample.certainty) {
+      await this.report(round, sample, false);
       if (round !== this.round) return;
     }
     this.schedule(sample && !isSteady ? CONFIRM_MS : this.delayMs);
@@ -107,10 +107,10 @@ export class WaitingWatch {
   }
 
   /**
-   * Tells that it waits; false if something happened meanwhile.
+   * Reports that it waits; false if something happened meanwhile.
    * @param isOnlyLook only if its read has no time limit, and if nothing has run while that was found out
    */
-  private async tell(round: number, sample: WaitingSample, isOnlyLook: boolean): Promise<boolean> {
+  private async report(round: number, sample: WaitingSample, isOnlyLook: boolean): Promise<boolean> {
     const { ttyPath } = this.shell;
     if (!ttyPath) return false;
     const { echo, canonical, blocks } = await lineSettings(ttyPath);
@@ -120,7 +120,7 @@ export class WaitingWatch {
     this.steadySince = performance.now();
     // A program that edits lines itself (readline) also echoes them: only a line without echo is a password prompt.
     const since = new Date(this.since).toISOString();
-    this.told = sample.certainty;
+    this.reported = sample.certainty;
     this.isTyped = false;
     // A read that ends by itself is like a poll that does: it may be anything.
     const certainty = sample.certainty === 'certain' && !blocks ? 'hint' : sample.certainty;

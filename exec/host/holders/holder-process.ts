@@ -1,4 +1,4 @@
-// The process of a holder: it outlives its starter and tells it over a channel when it is ready.
+// The process of a holder: it outlives its starter and reports to it over a channel when it is ready.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';

@@ -38,7 +38,10 @@ export const SESSION_RULES: readonly Rule[] = [
       firstOf(answeredExecs(facts), ({ of, command, answered: { answer } }) => {
         const view = answer.is === 'done' ? (answer.value as CommandView) : undefined;
         const ran = view?.commandId ?? command;
-        if (view && !isOrAgain(ran, command)) return `${command} was answered with ${view.commandId}`;
+        // Until what it imports is installed, its view is that of the installation.
+        const isInstalling = view?.state !== 'exited' && ran.startsWith(`${command}/install/`);
+        if (view && !isOrAgain(ran, command) && !isInstalling)
+          return `${command} was answered with ${view.commandId}`;
         if (view?.state !== 'exited') return undefined;
         const ended = facts.of('ended').find((one) => one.of === of && one.command === ran);
         if (ended?.exitCode === view.exitCode) return undefined;

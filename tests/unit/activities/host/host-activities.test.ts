@@ -52,7 +52,7 @@ function activities(given: Partial<HostDependencies> = {}): HostActivities {
     sessions: t.host,
     completion: {
       start: (_: Uint8Array, { commandId }: RunCommandInput) => void watched.push(commandId),
-      told: () => undefined,
+      noteView: () => undefined,
     },
     channel: { serve: () => undefined },
     access,
