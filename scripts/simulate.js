@@ -6,7 +6,8 @@ const { simulate, reportOf } = require('../tests/simulation/schedules/simulate')
 const { scheduleOf } = require('../tests/simulation/schedules/schedule');
 const { storyOf } = require('../tests/simulation/schedules/story');
 const { Coverage } = require('../tests/simulation/coverage');
-const { shippedCode } = require('../tests/simulation/worker/workflow-code');
+const { PLANTED_FAULTS, withFault } = require('../tests/simulation/planted-faults');
+const { shippedCode, shippedText, WorkflowCode } = require('../tests/simulation/worker/workflow-code');
 
 const HELP = `Plays schedules of requests and faults against the shipped workflows, in a simulated Temporal.
 
@@ -17,6 +18,7 @@ const HELP = `Plays schedules of requests and faults against the shipped workflo
   --minutes T     the longest time. Default: as long as it takes
   --trace         print all that happens in each schedule
   --coverage      afterwards, which branches of the workflows these schedules took, for each file
+  --planted       takes guards out of the workflows, one at a time, and says after how many schedules each is missed
 
 Exits with 1 if a rule was broken: then the seed, the rule and the shortest story that breaks it are printed.`;
 
@@ -26,6 +28,7 @@ const OPTIONS = {
   minutes: { type: 'string' },
   trace: { type: 'boolean', default: false },
   coverage: { type: 'boolean', default: false },
+  planted: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 };
 
@@ -44,6 +47,7 @@ async function main() {
   const seed = numberOf('seed', values.seed, Math.floor(Math.random() * 1_000_000_000));
   const schedules = numberOf('schedules', values.schedules, values.trace ? 1 : 2_000);
   const withinMs = numberOf('minutes', values.minutes, Infinity) * 60_000;
+  if (values.planted) return findPlanted({ seed, schedules, withinMs });
   const coverage = values.coverage ? new Coverage() : undefined;
   coverage?.start();
   const code = shippedCode();
@@ -62,6 +66,17 @@ async function main() {
     process.exitCode = 1;
   } else console.log(`${played} schedules broke no rule: ${perMinute(played, began)} a minute.`);
   if (coverage) console.log(coverage.report());
+}
+
+/** Exits with 1 if a missing guard was not found. */
+async function findPlanted(limits) {
+  for (const fault of PLANTED_FAULTS) {
+    const code = new WorkflowCode(withFault(shippedText(), fault));
+    const found = await simulate({ ...limits, code, shrinks: false });
+    const result = found ? `${found.played} schedules, by the rule "${found.violation.rule}"` : 'not found';
+    console.log(`${fault.name}: ${result}`);
+    if (!found) process.exitCode = 1;
+  }
 }
 
 const perMinute = (count, began) => Math.round((count * 60_000) / (performance.now() - began));

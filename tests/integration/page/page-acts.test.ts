@@ -59,7 +59,7 @@ test('stop asks first; cancelled, nothing happens; confirmed, the agent ends and
   expect((await stateOf(id)).status).toBe('idle');
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await dialog.getByRole('button', { name: 'Stop the agent' }).click();
-  await page.getByRole('status').filter({ hasText: 'told to stop' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'asked to stop' }).waitFor();
   await page.locator('.title .state', { hasText: 'ended' }).waitFor();
   expect((await stateOf(id)).status).toBe('ended');
   for (const name of ['Interrupt', 'Recover', 'Stop'])
