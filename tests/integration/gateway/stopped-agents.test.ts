@@ -130,10 +130,11 @@ test('a task that failed goes on in another agent, named after it', async () => 
 
 test('why an agent failed, and what can be done, stands in ps, tree, log and send, and in their JSON', async () => {
   const agent = uniqueId('told');
-  const { model } = scripted({ fail: 'no provider' });
+  const { model } = scripted({ fail: 'no network' });
   await own.api.post('/v1/agents', { id: agent, task: 'Do it.', model });
   await failed(agent);
-  const why = /model_failed: .*no provider.* Next: \S/;
+  // Other agents here have failed for another reason.
+  const why = /model_failed: .*no network.* Next: \S/;
   const run = async (...args: string[]): Promise<string> => {
     const { stdout, stderr } = await engine.cliInTurn(args);
     return `${stdout}${stderr}`;
@@ -153,7 +154,7 @@ test('why an agent failed, and what can be done, stands in ps, tree, log and sen
   type Failing = { workflowId: string; failure: { code: string } | null };
   const all = JSON.parse((await engine.cliInTurn(['ps', '--all', '--json'])).stdout) as Failing[];
   expect(all.find(({ workflowId }) => workflowId === `agent/${agent}`)?.failure).toMatchObject({
-    ...{ code: 'model_failed', message: expect.stringContaining('no provider') as string },
+    ...{ code: 'model_failed', message: expect.stringContaining('no network') as string },
     next: expect.stringMatching(/\S/) as string,
   });
   expect(JSON.parse((await engine.cliInTurn(['log', agent, '--json'])).stdout)).toMatchObject({
