@@ -21,22 +21,18 @@ const workflows = join(root, 'dist', 'workflows', 'index.js');
 const seals = join(root, 'dist', 'workflows', 'messages', 'sealed-messages.js');
 const traced = join(root, 'dist', 'workflows', 'messages', 'traced.js');
 const early = join(root, 'dist', 'workflows', 'messages', 'early-events.js');
-const metered = join(root, 'dist', 'workflows', 'messages', 'metered.js');
 /** The second is for encrypted payloads: the workflow makes failures and checks seals. */
 const BUNDLES = [
   {
     name: 'workflow-bundle.js',
-    options: {
-      workflowInterceptorModules: [early, traced, metered],
-      preloadModules: [workflows, early, traced, metered],
-    },
+    options: { workflowInterceptorModules: [early, traced], preloadModules: [workflows, early, traced] },
   },
   {
     name: 'workflow-bundle-encoding.js',
     options: {
       failureConverterPath: join(root, 'dist', 'encryption', 'failure-converter.js'),
-      workflowInterceptorModules: [early, seals, traced, metered],
-      preloadModules: [workflows, early, seals, traced, metered],
+      workflowInterceptorModules: [early, seals, traced],
+      preloadModules: [workflows, early, seals, traced],
     },
   },
 ];

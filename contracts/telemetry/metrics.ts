@@ -1,6 +1,6 @@
 // All metrics of ours, in one table: docs/metrics.md, the buckets and the tests are made of it. No label may name an
 // agent, a session or anything else that grows with use. Pure.
-import type { MetricMeter, MetricTags } from '@temporalio/common';
+import type { MetricMeter } from '@temporalio/common';
 
 export interface MetricFacts {
   /** The exporter adds `_total` to the name of a counter. */
@@ -223,15 +223,6 @@ export function gauge<N extends OfKind<'gauge'>>(
 ): void {
   meter.createGauge(name, 'float', undefined, factsOf(name).help).set(Math.max(0, value), labels);
 }
-
-/** `taskQueue` as `task_queue`: the SDK's core, and Prometheus, write labels like that. */
-export const labelsOfSdk = (labels: MetricTags): MetricTags =>
-  Object.fromEntries(
-    Object.entries(labels).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  );
 
 /** For the exporter: the upper bounds of each histogram. */
 export const BUCKETS: Record<string, number[]> = Object.fromEntries(

@@ -1,6 +1,5 @@
 // What stands before the activities of a worker.
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { labelsOfSdk } from '../../contracts/telemetry/metrics';
 import { tracedActivity, type Tracing } from '../../activities/traced-activity';
 import type { TaskJournal } from '../process/task-journal';
 
@@ -11,5 +10,4 @@ export const activityInterceptors = (
 ): ActivityInterceptorsFactory[] => [
   (context) => journal.interceptor(context),
   ...(tracing ? [tracedActivity(tracing)] : []),
-  () => ({ outbound: { getMetricTags: (labels, next) => next(labelsOfSdk(labels)) } }),
 ];

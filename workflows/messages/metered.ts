@@ -1,11 +1,11 @@
 // What workflows report to metrics. It leaves no trace in their histories, and a replay reports nothing.
-import { metricMeter, type WorkflowInterceptors } from '@temporalio/workflow';
+import { codeOfFailed } from '../../contracts/tools/failed-call';
+import { metricMeter } from '@temporalio/workflow';
 import type { ToolResult, TurnResult } from '../../contracts/agents/agent';
 import { fromFailure } from '../../contracts/errors/failure';
 import { ERROR_CODES } from '../../contracts/errors/holdfast-error';
 import type { CommandView, Runtime } from '../../contracts/sessions/session';
-import { count, labelsOfSdk, observe } from '../../contracts/telemetry/metrics';
-import { codeOfFailed } from '../../contracts/tools/failed-call';
+import { count, observe } from '../../contracts/telemetry/metrics';
 import type { ToolOutcome } from '../../contracts/tools/tools';
 
 /** `since` in workflow time, milliseconds since the Unix epoch, like all times here. */
@@ -54,8 +54,3 @@ function outcomeOf({ state, exitCode, signal, killedBy }: CommandView): string {
 }
 
 const secondsSince = (since: number): number => (Date.now() - since) / 1_000;
-
-/** For the option `workflowInterceptorModules`: the labels that the SDK adds have the names that its core gives them. */
-export const interceptors = (): WorkflowInterceptors => ({
-  outbound: [{ getMetricTags: (labels, next) => next(labelsOfSdk(labels)) }],
-});

@@ -123,6 +123,7 @@ test('a task that failed goes on in another agent, named after it', async () => 
   const other = await own.api.post<{ agent: string }>(`/v1/agents/${agent}/retry`, body);
   expect(other.agent).toMatch(new RegExp(`^${agent}-[0-9a-f]{6}$`));
   await gone(agent);
+  await engine.client.agent(other.agent).result();
   expect(await engine.client.agent(other.agent).ownState()).toMatchObject({ mode: 'task' });
   const { messages } = await engine.client.agent(other.agent).transcript();
   expect(messages.filter(({ role }) => role === 'user').at(-1)).toMatchObject({ text: 'Do it otherwise.' });

@@ -1,6 +1,6 @@
 // What a used worker and a used gateway report: all metrics of docs/metrics.md and no other; and what the shipped board and
 // alerts make of it in a real Prometheus.
-import { execFileSync, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -82,7 +82,7 @@ const untilIs = (expected: number, name: string, labels: Record<string, string> 
   until(async () => (await value(name, labels)) === expected);
 
 /** Labels that the SDK adds. */
-const OF_SDK = ['namespace', 'task_queue', 'workflow_type', 'activity_type', 'le'];
+const OF_SDK = ['namespace', 'taskQueue', 'workflowType', 'activityType', 'le'];
 
 test('each metric of the table is told, with its labels, and no other of ours', async () => {
   await untilIs(1, 'holdfast_waits', { reason: 'input' });
@@ -174,18 +174,6 @@ const missing = noPrometheus();
         execFileSync(pathOf('promtool'), args, { cwd: SHIPPED, encoding: 'utf8' });
       expect(promtool('check', 'config', 'prometheus.yml')).toContain('SUCCESS');
       expect(promtool('test', 'rules', 'holdfast.rules.test.yml')).toContain('SUCCESS');
-    }, 60_000);
-
-    test('promtool finds nothing to say of the metrics of a worker and of the gateway', async () => {
-      for (const port of Object.values(ports)) {
-        const input = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-        const ours = input.split('\n').filter((line) => /^(# (HELP|TYPE) )?holdfast_/.test(line));
-        const { stdout, stderr, status } = spawnSync(pathOf('promtool'), ['check', 'metrics'], {
-          input: `${ours.join('\n')}\n`,
-          encoding: 'utf8',
-        });
-        expect([stdout + stderr, status]).toEqual(['', 0]);
-      }
     }, 60_000);
   },
 );
