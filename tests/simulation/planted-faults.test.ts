@@ -5,7 +5,7 @@ import { play } from './schedules/play';
 import { STORIES } from './stories';
 import { shippedCode, shippedText, WorkflowCode } from './worker/workflow-code';
 
-const MOST_SCHEDULES = 6_000;
+const MOST_SCHEDULES = 3_000;
 const LONG_MS = 1_800_000;
 
 test(

@@ -47,11 +47,6 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     instead: 'await (0, workflow_1.condition)(isOver);\n    }\n    stop',
   },
   {
-    name: 'a command whose worker was lost is delivered again by its session alone',
-    without: 'retry: { maximumAttempts: 1 },\n            cancellationType',
-    instead: 'cancellationType',
-  },
-  {
     name: 'a person is not asked again about a script whose packages were installed meanwhile',
     without: 'if (code === this.input.code)\n                this.cleared = hash;',
     instead: '',
