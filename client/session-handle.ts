@@ -150,10 +150,7 @@ export class SessionHandle {
     const until = performance.now() + timeoutMs;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       signal?.throwIfAborted();
-      const state = await this.state().catch((err: unknown) => {
-        if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
-        throw err;
-      });
+      const state = await this.stateIfAny();
       if (state && state.status !== 'closed' && (state.command ?? state.view?.commandId)) return state;
       if (performance.now() >= until) {
         const facts = { what: 'A command in the session', got: this.workflowId };
@@ -163,6 +160,16 @@ export class SessionHandle {
         });
       }
       await delay(pauseMs, undefined, { signal });
+    }
+  }
+
+  /** The session's state; undefined if there has never been one. */
+  async stateIfAny(): Promise<SessionState | undefined> {
+    try {
+      return await this.state();
+    } catch (err) {
+      if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
+      throw err;
     }
   }
 

@@ -24,7 +24,7 @@ import { describe } from './describe-tool';
 import { createFetchTool } from './fetch/fetch-tool';
 import { grepFilesTool } from './files/grep-files-tool';
 import { inputTool } from './sessions/input-tool';
-import { Namesakes } from './stubs/function-names';
+import { functionName, Namesakes } from './stubs/function-names';
 import { listDirTool } from './files/list-dir-tool';
 import { readFileTool } from './files/read-file-tool';
 import { afterAttempts, allowedFor, checkArgs, checkedJson, runTool, textOf } from './tool-attempt';
@@ -278,9 +278,5 @@ function add(tools: Map<string, Tool>, names: Namesakes<Tool>, tool: Tool): void
   tools.set(tool.name, tool);
 }
 
-/** Without what models add to names of tools: other cases, dashes, and prefixes such as `functions.` or `default_api:`. */
-const plainName = (name: string): string =>
-  name
-    .toLowerCase()
-    .replace(/^.*[.:/]/, '')
-    .replaceAll('-', '_');
+/** Without the prefix that models add to names of tools, such as `functions.` or `default_api:`. */
+const plainName = (name: string): string => functionName(name.replace(/^.*[.:/]/, ''));

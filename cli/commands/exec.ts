@@ -115,10 +115,7 @@ const settingsOf = ({ yieldMs: ms = PATIENT_MS }: Pick<ExecOptions, 'yieldMs'>):
 
 /** A shell that is open stays where it is: another folder is refused. Throws `invalid_input`. */
 async function refuseOpen(session: SessionHandle, options: ExecOptions): Promise<void> {
-  const state = await session.state().catch((err: unknown) => {
-    if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
-    throw err;
-  });
+  const state = await session.stateIfAny();
   // The same command again, to find its result, names the same folder.
   if (!state || state.status === 'closed' || state.cwd === options.cwd) return;
   const to = sameSession(options);

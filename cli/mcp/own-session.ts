@@ -14,14 +14,12 @@ export interface Address {
 }
 
 /** Where work on this machine begins: `cwd`, else where the client was started. A host elsewhere has folders of its own. */
-export const workingFolder = (
-  context: CliContext,
-  host = context.host,
-  cwd?: string  ,
-): string | undefined => (isLocal(context, host) && context.uiUrl !== undefined ? folderOn(host, cwd) : cwd);
+export const workingFolder = (context: CliContext, host = context.host, cwd?: string): string | undefined =>
+  isLocal(context, host) && context.uiUrl !== undefined ? folderOn(host, cwd) : cwd;
 
 /**
- * The session, which begins in the folder if it is not open yet; elsewhere, without `cwd`, session 0 is meant. Throws `invalid_input` for a session that is open in another folder than `cwd`.
+ * The session, which begins in the folder if it is not open yet; elsewhere, without `cwd`, session 0 is meant. Throws
+ * `invalid_input` for a session that is open in another folder than `cwd`.
  */
 export async function ownSession(
   context: CliContext,
@@ -33,10 +31,10 @@ export async function ownSession(
     context.client.session({ agent, host, session: number }, folder ? { cwd: folder } : {});
   if (session === undefined && folder !== undefined) {
     for (let number = 0; number < MAX_SESSIONS_PER_AGENT; number += 1)
-      if (fits(await stateOf(handle(number)), folder)) return handle(number);
+      if (fits(await handle(number).stateIfAny(), folder)) return handle(number);
   }
   const named = handle(session ?? 0);
-  if (cwd !== undefined && !fits(await stateOf(named), folder ?? cwd)) {
+  if (cwd !== undefined && !fits(await named.stateIfAny(), folder ?? cwd)) {
     throw new HoldfastError('invalid_input', {
       what: 'cwd',
       got: `${cwd} for session ${session ?? 0}, which is open in another folder`,
@@ -49,9 +47,3 @@ export async function ownSession(
 
 const fits = (state: SessionState | undefined, folder: string): boolean =>
   state === undefined || state.status === 'closed' || state.cwd === folder;
-
-const stateOf = (session: SessionHandle): Promise<SessionState | undefined> =>
-  session.state().catch((err: unknown) => {
-    if (err instanceof HoldfastError && err.code === 'not_found') return undefined;
-    throw err;
-  });

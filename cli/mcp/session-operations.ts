@@ -45,8 +45,8 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'exec',
     description:
-      'Runs code in a persistent terminal session, in the folder of this client, and answers at its end, or earlier if it takes long or waits for ' +
-      'input: it then keeps running, and "output", "wait" and "input" follow it. If it needs an approval that nobody gives ' +
+      'Runs code in a persistent terminal session, in the folder of this client, and answers at its end, or earlier if it ' +
+      'takes long or waits for input: it then keeps running, and "output", "wait" and "input" follow it. If it needs an approval that nobody gives ' +
       'within some seconds, the answer says so. A cancelled call leaves it running.',
     args: z.extend(execSchema, { ...address, cwd: sessionInputSchema.shape.cwd }),
     isReadOnly: false,

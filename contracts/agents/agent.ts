@@ -21,7 +21,7 @@ export interface TurnLimits {
   steps: number;
   /** Wall time of one turn in milliseconds. Default 24 h. */
   wallMs: number;
-  /** Consecutive malformed replies allowed before the turn ends. Default 3. */
+  /** Replies in a row of which nothing can be used (malformed, only unknown tools) before the turn ends. Default 3. */
   formatRepairs: number;
   /** Tool calls of the turn itself; the same limit applies to the scripts of each command. Default 10,000. */
   toolCalls: number;

@@ -3,7 +3,7 @@
 import * as answers from '../../contracts/schemas/answers';
 import * as shapes from '../../contracts/schemas/http-api';
 import { z } from '../../contracts/schemas/zod';
-import { withNamedParts } from './named-parts';
+import { capitalized, withNamedParts } from './named-parts';
 import type { AnyRoute, Schema } from './route';
 
 export type Json = Record<string, unknown>;
@@ -79,5 +79,3 @@ function reachable(all: Record<string, Json>, from: readonly string[]): Record<s
   }
   return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
-
-const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;

@@ -92,5 +92,5 @@ const mapped = (record: Json, to: (value: unknown, key: string) => unknown): Jso
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value, key)]));
 
 /** Of letters and digits only: a name in many languages. */
-const capitalized = (name: string): string =>
+export const capitalized = (name: string): string =>
   name.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());

@@ -5,7 +5,7 @@ import { hasFailed } from '../../../contracts/agents/failures';
 import { valuesOf } from '../server/payloads';
 import { answerTo } from '../world/agent-activities';
 import type { World } from '../world/world';
-import { firstOf, hasEnded, type Rule } from './rule';
+import { firstOf, firstRepeated, hasEnded, type Rule } from './rule';
 
 /** The messages of all turns, in the order in which these began. */
 function turnedMessages({ server }: World, agent: string): string[] {
@@ -58,8 +58,7 @@ export const AGENT_RULES: readonly Rule[] = [
   {
     name: 'no tool of a call has its effect twice',
     broken: ({ facts }) => {
-      const keys = facts.of('effect').map(({ key }) => key);
-      const again = keys.find((key, at) => keys.indexOf(key) < at);
+      const again = firstRepeated(facts.of('effect').map(({ key }) => key));
       return again && `${again} had its effect twice`;
     },
   },

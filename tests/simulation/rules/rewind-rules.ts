@@ -1,30 +1,14 @@
 // What holds of rewinds.
 import type { RewindRequest } from '../../../contracts/schemas/agent';
 import type { RewindResult } from '../../../contracts/workspaces/rewinds';
-import type { FactOf, Facts } from '../world/facts';
-import { firstOf, hasEnded, type Rule } from './rule';
-
-interface AnsweredRewind {
-  of: string;
-  request: RewindRequest;
-  asked: FactOf<'asked'>;
-  answered: FactOf<'answered'>;
-}
-
-function answeredRewinds(facts: Facts): AnsweredRewind[] {
-  const asked = facts.of('asked').filter(({ message }) => message === 'rewind');
-  return facts.of('answered').flatMap((answered) => {
-    const one = asked.find(({ request }) => request === answered.request);
-    return one ? [{ of: one.of, request: one.content as RewindRequest, asked: one, answered }] : [];
-  });
-}
+import type { FactOf } from '../world/facts';
+import { answersTo, firstOf, firstRepeated, hasEnded, type Rule } from './rule';
 
 export const REWIND_RULES: readonly Rule[] = [
   {
     name: 'no rewind is carried out twice',
     broken: ({ facts }) => {
-      const keys = facts.of('rewound').map(({ key }) => key);
-      const again = keys.find((key, at) => keys.indexOf(key) < at);
+      const again = firstRepeated(facts.of('rewound').map(({ key }) => key));
       return again && `${again} was carried out twice`;
     },
   },
@@ -32,7 +16,7 @@ export const REWIND_RULES: readonly Rule[] = [
     name: 'a rewind that is reported was done, and a refused one changed nothing',
     broken: (world) => {
       const { facts } = world;
-      const all = answeredRewinds(facts);
+      const all = answersTo<RewindRequest>(facts, 'rewind');
       return firstOf(all, ({ of, request: { id = '', what, dryRun }, answered: { answer } }) => {
         const isDone = facts.of('rewound').some(({ key }) => key === id);
         if (answer.is === 'done' && what !== 'conversation' && !dryRun && !isDone)
@@ -49,9 +33,11 @@ export const REWIND_RULES: readonly Rule[] = [
     name: 'a rewind that is asked for again is the same step',
     broken: (world) => {
       const { facts } = world;
-      const done = answeredRewinds(facts).filter(({ answered: { answer } }) => answer.is === 'done');
+      const done = answersTo<RewindRequest>(facts, 'rewind').filter(
+        ({ answered: { answer } }) => answer.is === 'done',
+      );
       return firstOf(done, ({ of, request, answered }) => {
-        const others = answeredRewinds(facts).filter(
+        const others = answersTo<RewindRequest>(facts, 'rewind').filter(
           (one) =>
             one.request.id === request.id &&
             !one.request.dryRun &&

@@ -2,26 +2,14 @@
 import type { ExecRequest } from '../../../contracts/schemas/session';
 import type { CommandView, SessionState } from '../../../contracts/sessions/session';
 import type { FactOf, Facts } from '../world/facts';
-import { firstOf, hasEnded, type Rule } from './rule';
+import { answersTo, firstOf, hasEnded, type Answered, type Rule } from './rule';
 
 /** With the facts about one command. */
 const begunIn = (facts: Facts, of: string, command: string): FactOf<'begun'>[] =>
   facts.of('begun').filter((one) => one.of === of && one.command === command);
 
-interface AnsweredExec {
-  of: string;
-  command: string;
-  asked: FactOf<'asked'>;
-  answered: FactOf<'answered'>;
-}
-
-function answeredExecs(facts: Facts): AnsweredExec[] {
-  const asked = facts.of('asked').filter(({ message }) => message === 'exec');
-  return facts.of('answered').flatMap((answered) => {
-    const of = asked.find(({ request }) => request === answered.request);
-    return of ? [{ of: of.of, command: (of.content as ExecRequest).id ?? '', asked: of, answered }] : [];
-  });
-}
+const answeredExecs = (facts: Facts): (Answered<ExecRequest> & { command: string })[] =>
+  answersTo<ExecRequest>(facts, 'exec').map((one) => ({ ...one, command: one.request.id ?? '' }));
 
 export const SESSION_RULES: readonly Rule[] = [
   {
